@@ -60,6 +60,8 @@ pub use crate::values::carried::Carried;
 #[doc(hidden)]
 pub use crate::values::mentions::with_mentions;
 #[doc(hidden)]
+pub use crate::values::message::is_post;
+#[doc(hidden)]
 pub use neighbours::{GatewayEvent, Neighbours};
 #[doc(hidden)]
 pub use ownership::Ownership;

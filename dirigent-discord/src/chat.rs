@@ -21,13 +21,11 @@ use crate::message::read_message;
 use crate::persona::Persona;
 use crate::persona::table::{Personas, is_persona};
 use crate::route::Ask;
+use crate::wire::is_short;
 use crate::{DiscordAccount, NeededPermission, RestError, wire};
 
-/// The longest content that Discord takes, in characters.
-const CONTENT_CHARS_MAX: usize = 2_000;
-
 /// The longest page of messages.
-const PAGE_MAX: u8 = 100;
+pub(crate) const PAGE_MAX: u8 = 100;
 
 /// A post's body. It is written here and not by twilight's builder, which knows no `enforce_nonce`: a
 /// post whose answer was lost would be made twice.
@@ -89,14 +87,12 @@ struct MessageReference {
 
 /// The text as Discord shows it, and the embeds. An error where Discord would take neither.
 fn shown<'a>(post: &'a Post, personas: &Personas) -> Result<(Cow<'a, str>, Vec<Embed>), ApiError> {
-    let is_short = |text: &str| text.chars().count() <= CONTENT_CHARS_MAX;
     let is_bare = post.embeds.is_empty() && post.files.is_empty();
     let shows_nothing = is_bare && post.content.trim().is_empty();
     let embeds: Option<Vec<_>> = post.embeds.iter().map(discord_embed).collect();
     let embeds = embeds.filter(|_| is_short(&post.content) && !shows_nothing);
     let embeds = embeds.ok_or_else(|| RestError::NotAcceptable.report())?;
-    let named = personas.shown(&post.content);
-    Ok((if is_short(&named) { named } else { Cow::Borrowed(&*post.content) }, embeds))
+    Ok((personas.posted(&post.content), embeds))
 }
 
 /// What a persona's webhook posts, or what its message is to say from now on.
@@ -169,11 +165,7 @@ impl DiscordApi for DiscordAccount {
         let body = PostBody::new(&post, &self.personas)?;
         let channel_id = post.channel.get();
         let route = Route::CreateMessage { channel_id };
-        let ask = if post.files.is_empty() {
-            Ask::with_body("create message", channel_id, &route, &body, None)?
-        } else {
-            Ask::with_files("create message", channel_id, &route, &body, &post.files)?
-        };
+        let ask = Ask::posting("create message", channel_id, &route, &body, &post.files, true)?;
         let posted = self.read::<wire::WithId>(ask).await;
         let posted =
             posted.map_err(|error| if post.files.is_empty() { error } else { for_its_size(error) });
@@ -252,8 +244,11 @@ impl DiscordApi for DiscordAccount {
         among.dedup();
         let (personas, accounts): (Vec<_>, Vec<_>) =
             among.into_iter().partition(|user| is_persona(*user));
-        let mut seen = self.audience(channel, &accounts).await?;
-        seen.extend(self.personas_in(channel, &personas).await?);
+        let mut seen = self.personas_in(channel, &personas).await?;
+        // A persona that is there proves that the channel is.
+        if seen.is_empty() || !accounts.is_empty() {
+            seen.extend(self.audience(channel, &accounts).await?);
+        }
         Ok(seen)
     }
 

@@ -4,13 +4,14 @@ use async_trait::async_trait;
 use dirigent::ports::{
     Access, ApiError, ChannelInfo, ChannelKind, ErrorKind, GuildApi, GuildId, NewChannel, Reader,
 };
-use dirigent::{ChannelId, UserId};
+use dirigent::{ChannelId, DiscordApi as _, UserId};
 use serde::Serialize;
 use twilight_http::routing::Route;
 use twilight_model::guild::Permissions;
 
 use crate::audience::not_in_guild;
 use crate::permission::{GuildRules, Member, Target};
+use crate::persona::table::is_persona;
 use crate::route::Ask;
 use crate::wire::{PRIVATE_THREAD, is_thread};
 use crate::{DiscordAccount, RestError, wire};
@@ -118,6 +119,8 @@ impl GuildApi for DiscordAccount {
     /// Everyone is denied sight, this account and the members are given it.
     async fn create_channel(&self, channel: NewChannel) -> Result<ChannelInfo, ApiError> {
         let NewChannel { guild, name, mut members } = channel;
+        // A persona has no account that could be let in: its webhook is made there.
+        members.retain(|member| !is_persona(*member));
         members.sort_unstable();
         members.dedup();
         let length = name.chars().count();
@@ -160,6 +163,10 @@ impl GuildApi for DiscordAccount {
             Access::None => (Permissions::empty(), Permissions::VIEW_CHANNEL),
             _ => return Err(ApiError::new(ErrorKind::Unsupported)),
         };
+        if is_persona(user) {
+            let full = (access == Access::Full).then_some(());
+            return full.ok_or_else(|| ApiError::new(ErrorKind::Unsupported));
+        }
         let channel_id = channel.get();
         let asked = self.wire_channel(channel_id).await?;
         // Threads have no overwrites of their own, and direct messages none at all.
@@ -175,6 +182,9 @@ impl GuildApi for DiscordAccount {
     }
 
     async fn is_administrator(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError> {
+        if is_persona(user) {
+            return Ok(false);
+        }
         let rules = self.rules(guild.get()).await?;
         let member = self.member(guild.get(), user).await?;
         Ok(rules.is_administrator(&member.read(self.clock().now())))
@@ -231,7 +241,7 @@ impl GuildApi for DiscordAccount {
     }
 
     async fn can_see(&self, channel: ChannelId, user: UserId) -> Result<bool, ApiError> {
-        Ok(self.audience(channel, &[user]).await?.contains(&user))
+        Ok(self.members(channel, vec![user]).await?.contains(&user))
     }
 }
 

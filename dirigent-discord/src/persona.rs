@@ -10,16 +10,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use dirigent::host::plain::{folded, is_name};
 use dirigent::ports::{
-    ApiError, Attachment, Certainty, ErrorKind, HistoryRequest, Nonce, Post, Posted, Timestamp,
-    WriteBar,
+    ApiError, Attachment, AuthorKind, Certainty, ErrorKind, HistoryRequest, Nonce, Post, Posted,
+    Timestamp, WriteBar, is_post,
 };
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 use twilight_http::routing::Route;
 
-use crate::chat::{WebhookBody, for_its_size};
+use crate::chat::{PAGE_MAX, WebhookBody, for_its_size};
 use crate::route::Ask;
 use crate::{DiscordAccount, wire};
-use table::Webhook;
+use table::{Home, Webhook};
 use tried::{Tried, TriedPosts};
 
 /// The longest name that Discord gives a webhook, in characters.
@@ -81,8 +81,9 @@ impl Persona {
         if let Some(part) = NOT_IN_NAMES.into_iter().find(|part| small.contains(part)) {
             return Err(PersonaError::Refused(part));
         }
-        if let Some(whole) = ["everyone", "here"].into_iter().find(|whole| small == *whole) {
-            return Err(PersonaError::Refused(whole));
+        // Behind an `@`, its mention would be one of all.
+        if let Some(all) = ["everyone", "here"].into_iter().find(|all| small.starts_with(all)) {
+            return Err(PersonaError::Refused(all));
         }
         let is_address = |at: &String| at.starts_with("https://") || at.starts_with("http://");
         if self.avatar.as_ref().is_some_and(|avatar| !is_address(avatar)) {
@@ -109,14 +110,14 @@ pub enum PersonaError {
         "a persona's name must not have hidden characters, line breaks, or white space at its ends or twice in a row"
     )]
     Hidden,
-    /// Discord takes no name with this in it.
-    #[error("Discord takes no name of a persona with \"{0}\"")]
+    /// This must not be in the name, or not at its beginning: Discord refuses it, or would read it as a mention.
+    #[error("a persona's name must not have \"{0}\" in it, or begin with that")]
     Refused(&'static str),
     /// Another persona of the account has a name that people cannot tell from this one.
     #[error("the name looks like that of the persona {0}")]
     Taken(String),
     /// The picture has no address of the web.
-    #[error("a persona's picture must be an address with https://")]
+    #[error("a persona's picture must be an address with https:// or http://")]
     Avatar,
 }
 
@@ -130,7 +131,7 @@ impl DiscordAccount {
     ///
     /// # Errors
     ///
-    /// When Discord takes no such name, or another persona has one that looks like it.
+    /// When Discord takes no such name, another persona has one that looks like it, or the picture has no address of the web.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -161,7 +162,7 @@ impl DiscordAccount {
 /// The account of a [`Persona`]: a [`DiscordApi`] that posts by webhook, and does all else by the moderator's account.
 ///
 /// Discord does not let a webhook answer a message, so its posts refer to none. It knows no nonce of a webhook's post,
-/// either: a post whose answer was lost is looked for in the history before it is made again.
+/// either: a post whose answer was lost is looked for in the history, for 15 seconds before it is made again.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -197,26 +198,36 @@ impl PersonaAccount {
     ) -> Result<(), ApiError> {
         let post = Post::new(channel, content, Nonce::from_parts(0, 0, 0));
         let body = WebhookBody::new(&post, &self.moderator.personas, None)?;
-        let (webhook, thread_id) = self.webhook_of(channel).await?;
+        let (webhook, home) = self.webhook_of(channel).await?;
         let (token, webhook_id) = (webhook.token.as_str(), webhook.id.get());
-        let message_id = message.get();
+        let (message_id, thread_id) = (message.get(), home.thread(channel));
         let route = Route::UpdateWebhookMessage { message_id, thread_id, token, webhook_id };
-        let ask = Ask::without_token("edit webhook message", webhook_id, &route, &body)?;
-        self.moderator.ask(ask).await.map(drop)
+        let ask = Ask::posting("edit webhook message", webhook_id, &route, &body, &[], false)?;
+        let edited = self.moderator.ask(ask).await.map(drop);
+        edited.map_err(|error| if self.is_gone(&error, home, &webhook) { gone() } else { error })
     }
 
-    /// The persona's webhook that posts in the channel, if there is one, and the thread that the channel is.
-    async fn webhook_of(&self, channel: ChannelId) -> Result<(Webhook, Option<u64>), ApiError> {
+    /// The persona's webhook that posts in the channel, if there is one, and where it stands.
+    async fn webhook_of(&self, channel: ChannelId) -> Result<(Webhook, Home), ApiError> {
         let home = self.moderator.webhooks_known(channel).await?;
         let webhook = self.moderator.personas.webhook(home.channel, self.user);
-        let webhook = webhook.ok_or_else(|| ApiError::new(ErrorKind::Gone))?;
-        Ok((webhook, home.thread(channel)))
+        Ok((webhook.ok_or_else(gone)?, home))
+    }
+
+    /// Whether a request failed because its webhook is not there any more; then it is forgotten.
+    fn is_gone(&self, error: &ApiError, home: Home, webhook: &Webhook) -> bool {
+        let is_gone = webhooks::is_gone(error);
+        if is_gone {
+            self.moderator.personas.forget(home.channel, self.user, webhook.id);
+        }
+        is_gone
     }
 
     /// Makes the post, once the persona has its webhook there.
-    async fn post_once(&self, post: &Post, now: Timestamp) -> Result<MessageId, ApiError> {
+    async fn post_once(&self, post: &Post) -> Result<MessageId, ApiError> {
         let (channel, personas) = (post.channel, &self.moderator.personas);
         let body = WebhookBody::new(post, personas, Some(&self.persona))?;
+        let mut last = ApiError::new(ErrorKind::Unavailable).with_certainty(Certainty::NotDone);
         for _ in 0..WEBHOOKS_TRIED {
             let made = self.moderator.webhook(channel, self.user).await;
             // Whatever is in doubt, the post is not.
@@ -225,67 +236,69 @@ impl PersonaAccount {
             let (thread_id, wait) = (home.thread(channel), Some(true));
             let route =
                 Route::ExecuteWebhook { thread_id, token, wait, with_components: None, webhook_id };
-            let ask = if post.files.is_empty() {
-                Ask::without_token("execute webhook", webhook_id, &route, &body)?
-            } else {
-                Ask::without_token_with_files(
-                    "execute webhook",
-                    webhook_id,
-                    &route,
-                    &body,
-                    &post.files,
-                )?
-            };
-            let is_first = self.tried.begin(post.nonce, now);
+            let name = "execute webhook";
+            let ask = Ask::posting(name, webhook_id, &route, &body, &post.files, false)?;
+            let before = self.tried.begin(post.nonce, self.moderator.clock().now());
             match self.moderator.read::<wire::Placed>(ask).await {
                 Ok(made) if made.channel_id.0 == channel.get() => {
                     return Ok(MessageId::new(made.id.0));
                 }
                 Ok(elsewhere) => {
-                    // A person has moved the webhook to another channel.
-                    personas.forget(home.channel, self.user);
-                    let message_id = elsewhere.id.0;
-                    let route = Route::DeleteWebhookMessage {
-                        message_id,
-                        thread_id: None,
-                        token,
-                        webhook_id,
-                    };
-                    let name = "delete webhook message";
-                    self.moderator.ask(Ask::bare_without_token(name, webhook_id, &route)?).await?;
                     tracing::warn!(webhook_id, "a webhook was moved to another channel");
+                    personas.forget(home.channel, self.user, webhook.id);
+                    self.take_back(&webhook, elsewhere.id.0).await;
                 }
-                Err(error) if webhooks::is_gone(&error) => {
-                    personas.forget(home.channel, self.user);
+                Err(error) if self.is_gone(&error, home, &webhook) => {}
+                // Its webhook knows no such thread: a person has moved it, or the thread is gone.
+                Err(error) if thread_id.is_some() && error.kind() == ErrorKind::Gone => {
+                    personas.forget(home.channel, self.user, webhook.id);
+                    last = error;
                 }
                 Err(error) => {
-                    if is_first && error.certainty() == Certainty::NotDone {
-                        self.tried.forget(&post.nonce);
+                    if error.certainty() == Certainty::NotDone {
+                        self.tried.restore(post.nonce, before);
                     }
                     let is_bare = post.files.is_empty();
                     return Err(if is_bare { error } else { for_its_size(error) });
                 }
             }
-            if is_first {
-                self.tried.forget(&post.nonce);
-            }
+            self.tried.restore(post.nonce, before);
         }
-        Err(ApiError::new(ErrorKind::Unavailable).with_certainty(Certainty::NotDone))
+        Err(last)
+    }
+
+    /// Deletes what a webhook posted in another channel, if it can.
+    async fn take_back(&self, webhook: &Webhook, message_id: u64) {
+        let (token, webhook_id) = (webhook.token.as_str(), webhook.id.get());
+        let route = Route::DeleteWebhookMessage { message_id, thread_id: None, token, webhook_id };
+        let ask = Ask::bare_without_token("delete webhook message", webhook_id, &route);
+        let deleted = async { self.moderator.ask(ask?).await };
+        if let Err(error) = deleted.await {
+            tracing::warn!(webhook_id, message_id, %error, "what it posted there stays");
+        }
     }
 
     /// The message that an earlier attempt of this post made, as the history shows it.
     async fn made_by(&self, post: &Post, tried: Tried) -> Result<Option<MessageId>, ApiError> {
         let mut after = tried.behind(&*self.moderator);
+        let words = self.moderator.personas.posted(&post.content);
+        // In the form in which the history tells it.
+        let told = ChatMessage {
+            author_kind: AuthorKind::Bot,
+            ..ChatMessage::new(MessageId::new(0), post.channel, self.user, &*words)
+        };
+        let words = self.moderator.told(told).content;
+        let what = (&*words, u8::try_from(post.embeds.len()).unwrap_or(u8::MAX));
         loop {
-            let limit = 100;
-            let request = HistoryRequest { channel: post.channel, after, limit };
+            let request = HistoryRequest { channel: post.channel, after, limit: PAGE_MAX };
             let page = self.moderator.history(request).await;
             // As long as it cannot be read, the earlier attempt is in doubt.
             let page = page.map_err(|error| error.with_certainty(Certainty::Unknown))?;
             let mut own = page.iter().filter(|it| it.author == self.user && Some(it.id) > after);
-            let found = own.find(|it| is_made_by(it, post) && !self.tried.has_made(it.id));
+            let found =
+                own.find(|it| is_post(it, what, &post.nonce) && !self.tried.has_made(it.id));
             let newest = page.iter().map(|message| message.id).max();
-            if found.is_some() || page.len() < usize::from(limit) || newest <= after {
+            if found.is_some() || page.len() < usize::from(PAGE_MAX) || newest <= after {
                 return Ok(found.map(|message| message.id));
             }
             after = newest;
@@ -303,11 +316,8 @@ impl PersonaAccount {
     }
 }
 
-/// Whether a message shows what was to be posted.
-fn is_made_by(message: &ChatMessage, post: &Post) -> bool {
-    message.content.trim() == post.content.trim()
-        && usize::from(message.embeds) == post.embeds.len()
-        && message.attachments.len() == post.files.len()
+fn gone() -> ApiError {
+    ApiError::new(ErrorKind::Gone)
 }
 
 #[async_trait]
@@ -322,16 +332,21 @@ impl DiscordApi for PersonaAccount {
     }
 
     async fn post(&self, post: Post) -> Result<Posted, ApiError> {
-        let now = self.moderator.clock().now();
-        let tried = self.tried.get(&post.nonce, now);
+        let tried = self.tried.get(&post.nonce, self.moderator.clock().now());
         let known = match tried {
             Some(Tried { made: Some(id), .. }) => Some(id),
             Some(tried) => self.made_by(&post, tried).await?,
             None => None,
         };
+        let now = self.moderator.clock().now();
+        let lands_in = tried.filter(|_| known.is_none()).and_then(|tried| tried.lands_in(now));
+        if let Some(wait) = lands_in {
+            // It may still come, and a second one would not be known as the same.
+            return Err(ApiError::new(ErrorKind::Unavailable).with_retry_after(wait));
+        }
         let id = match known {
             Some(id) => id,
-            None => self.post_once(&post, now).await?,
+            None => self.post_once(&post).await?,
         };
         self.tried.made(post.nonce, now, id);
         Ok(Posted { id, deduplicated: known.is_some() })
@@ -342,7 +357,7 @@ impl DiscordApi for PersonaAccount {
     }
 
     async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
-        let (webhook, thread_id) = match self.webhook_of(channel).await {
+        let (webhook, home) = match self.webhook_of(channel).await {
             Ok(found) => found,
             Err(error) if error.kind() == ErrorKind::Gone => {
                 return Err(self.not_own(channel, message).await);
@@ -350,12 +365,14 @@ impl DiscordApi for PersonaAccount {
             Err(error) => return Err(error),
         };
         let (token, webhook_id) = (webhook.token.as_str(), webhook.id.get());
-        let message_id = message.get();
+        let (message_id, thread_id) = (message.get(), home.thread(channel));
         let route = Route::DeleteWebhookMessage { message_id, thread_id, token, webhook_id };
         let ask = Ask::bare_without_token("delete webhook message", webhook_id, &route)?;
         match self.moderator.ask(ask).await {
             Ok(_) => Ok(()),
-            Err(error) if error.kind() == ErrorKind::Gone || webhooks::is_gone(&error) => {
+            Err(error)
+                if self.is_gone(&error, home, &webhook) || error.kind() == ErrorKind::Gone =>
+            {
                 Err(self.not_own(channel, message).await)
             }
             Err(error) => Err(error),

@@ -49,7 +49,7 @@ pub(crate) enum Resting {
 
 impl Refusals {
     pub(crate) fn check(&self, now: Timestamp, route: RouteKey) -> Option<Resting> {
-        if self.token.is_some_and(|until| now < until) {
+        if route.shows_token && self.token.is_some_and(|until| now < until) {
             return Some(Resting::Token);
         }
         let forbidden = self.routes.get(&route)?;
@@ -59,10 +59,10 @@ impl Refusals {
     /// Takes in how a request was answered.
     pub(crate) fn answered(&mut self, now: Timestamp, route: RouteKey, status: http::StatusCode) {
         match status.as_u16() {
-            401 => self.token = Some(now + TOKEN_REST),
+            401 if route.shows_token => self.token = Some(now + TOKEN_REST),
             403 => self.forbidden(now, route),
             200..=299 => {
-                self.token = None;
+                self.token = self.token.filter(|_| !route.shows_token);
                 self.routes.remove(&route);
             }
             // Anything else says nothing about permissions.

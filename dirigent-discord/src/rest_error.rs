@@ -82,8 +82,10 @@ fn with_code(code: Option<u64>) -> String {
         50_001 => ": this account is not let into the channel (View Channels)",
         50_013 => {
             ": this account lacks a permission (to post Send Messages, in threads Send Messages in Threads, with embeds \
-             Embed Links, with files Attach Files; to create channels Manage Channels and Manage Roles)"
+             Embed Links, with files Attach Files; to create channels Manage Channels and Manage Roles; for personas \
+             Manage Webhooks)"
         }
+        WEBHOOKS_FULL => ": the channel has as many webhooks as Discord allows",
         20_009 => ": the content filter blocked it",
         200_000 => ": AutoMod blocked it",
         240_000 => ": it holds a link that Discord takes for harmful",
@@ -116,6 +118,9 @@ impl RestError {
         self.report().with_retry_after(wait)
     }
 }
+
+/// Discord's code for a channel in which there is no room for a webhook.
+pub(crate) const WEBHOOKS_FULL: u64 = 30_007;
 
 /// Whether Discord's code is about what a message says: its content filter, the guild's `AutoMod`, a harmful link.
 pub(crate) const fn is_for_words(code: u64) -> bool {

@@ -2,7 +2,7 @@
 
 use http::{HeaderName, HeaderValue};
 use serde::Serialize;
-use twilight_http::request::{Form, Request, RequestBuilder};
+use twilight_http::request::{Form, Request};
 use twilight_http::routing::Route;
 
 use dirigent::ports::{ApiError, ErrorKind, ReplyFile};
@@ -14,11 +14,13 @@ pub(crate) struct RouteKey {
     pub(crate) name: &'static str,
     /// The channel or guild; 0 where there is none.
     pub(crate) major: u64,
+    /// Whether the bot's token is shown. If not, the answer says nothing of that.
+    pub(crate) shows_token: bool,
 }
 
 impl RouteKey {
     pub(crate) const fn new(name: &'static str, major: u64) -> Self {
-        Self { name, major }
+        Self { name, major, shows_token: true }
     }
 
     /// Whether it is a route of this channel.
@@ -50,72 +52,39 @@ impl Ask {
         let reason = reason.map(reason_header);
         let built = Request::builder(route).json(body).headers(reason.into_iter()).build();
         // What twilight says of it could show the body.
-        let request = built.map_err(|_| ApiError::new(ErrorKind::Invalid))?;
+        let request = built.map_err(|_| invalid())?;
         Ok(Self { key: RouteKey::new(name, major), request })
     }
 
-    /// A request with a form: a JSON body, and files.
-    pub(crate) fn with_files(
+    /// A request with a JSON body, and with files if there are any. Without the bot's token it shows none but the one in
+    /// its path.
+    pub(crate) fn posting(
         name: &'static str,
         major: u64,
         route: &Route<'_>,
         body: &(impl Serialize + Sync),
         files: &[ReplyFile],
+        shows_token: bool,
     ) -> Result<Self, ApiError> {
-        Self::form(RouteKey::new(name, major), Request::builder(route), body, files)
+        let request = Request::builder(route).use_authorization_token(shows_token);
+        let built = if files.is_empty() {
+            request.json(body).build()
+        } else {
+            request.form(form(body, files)?).build()
+        };
+        let request = built.map_err(|_| invalid())?;
+        Ok(Self { key: RouteKey { name, major, shows_token }, request })
     }
 
-    /// The same without a token but the one in its path.
-    pub(crate) fn without_token_with_files(
-        name: &'static str,
-        major: u64,
-        route: &Route<'_>,
-        body: &(impl Serialize + Sync),
-        files: &[ReplyFile],
-    ) -> Result<Self, ApiError> {
-        let request = Request::builder(route).use_authorization_token(false);
-        Self::form(RouteKey::new(name, major), request, body, files)
-    }
-
-    fn form(
-        key: RouteKey,
-        request: RequestBuilder,
-        body: &(impl Serialize + Sync),
-        files: &[ReplyFile],
-    ) -> Result<Self, ApiError> {
-        let invalid = || ApiError::new(ErrorKind::Invalid);
-        let body = serde_json::to_vec(body).map_err(|_| invalid())?;
-        let mut form = Form::new().json_part(b"payload_json", &body);
-        for (number, file) in files.iter().enumerate() {
-            let field = format!("files[{number}]");
-            // A file's name has no sign that would end it here.
-            form = form.file_part(field.as_bytes(), file.name().as_bytes(), file.bytes());
-        }
-        let request = request.form(form).build().map_err(|_| invalid())?;
-        Ok(Self { key, request })
-    }
-
-    /// A request with a JSON body that shows no token but the one in its path.
-    pub(crate) fn without_token(
-        name: &'static str,
-        major: u64,
-        route: &Route<'_>,
-        body: &(impl Serialize + Sync),
-    ) -> Result<Self, ApiError> {
-        let built = Request::builder(route).json(body).use_authorization_token(false).build();
-        let request = built.map_err(|_| ApiError::new(ErrorKind::Invalid))?;
-        Ok(Self { key: RouteKey::new(name, major), request })
-    }
-
-    /// The same without a body.
+    /// A request without a body that shows no token but the one in its path.
     pub(crate) fn bare_without_token(
         name: &'static str,
         major: u64,
         route: &Route<'_>,
     ) -> Result<Self, ApiError> {
         let built = Request::builder(route).use_authorization_token(false).build();
-        let request = built.map_err(|_| ApiError::new(ErrorKind::Invalid))?;
-        Ok(Self { key: RouteKey::new(name, major), request })
+        let request = built.map_err(|_| invalid())?;
+        Ok(Self { key: RouteKey { name, major, shows_token: false }, request })
     }
 
     /// A request with a reason for the audit log and no body.
@@ -126,9 +95,24 @@ impl Ask {
         reason: &'static str,
     ) -> Result<Self, ApiError> {
         let built = Request::builder(route).headers(std::iter::once(reason_header(reason))).build();
-        let request = built.map_err(|_| ApiError::new(ErrorKind::Invalid))?;
+        let request = built.map_err(|_| invalid())?;
         Ok(Self { key: RouteKey::new(name, major), request })
     }
+}
+
+fn form(body: &(impl Serialize + Sync), files: &[ReplyFile]) -> Result<Form, ApiError> {
+    let body = serde_json::to_vec(body).map_err(|_| invalid())?;
+    let mut form = Form::new().json_part(b"payload_json", &body);
+    for (number, file) in files.iter().enumerate() {
+        let field = format!("files[{number}]");
+        // A file's name has no sign that would end it here.
+        form = form.file_part(field.as_bytes(), file.name().as_bytes(), file.bytes());
+    }
+    Ok(form)
+}
+
+fn invalid() -> ApiError {
+    ApiError::new(ErrorKind::Invalid)
 }
 
 fn reason_header(reason: &'static str) -> (HeaderName, HeaderValue) {

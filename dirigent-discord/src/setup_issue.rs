@@ -248,7 +248,7 @@ impl NeededPermission {
                 "what was missed is not read, and replies are confirmed by events only"
             }
             Self::ManageThreads => "a private thread is seen only if the bot was added to it",
-            Self::ManageWebhooks => "personas have no turns there",
+            Self::ManageWebhooks => "personas that have no webhook there yet have no turns there",
         }
     }
 }

@@ -220,8 +220,10 @@ impl DiscordAccount {
             interaction_token: &used.token,
             with_response: false,
         };
-        self.insist(until, || Ask::without_token("answer an interaction", used.id, &route, &body))
-            .await
+        self.insist(until, || {
+            Ask::posting("answer an interaction", used.id, &route, &body, &[], false)
+        })
+        .await
     }
 
     /// Gives the words to an answer that had none.
@@ -236,7 +238,8 @@ impl DiscordAccount {
             interaction_token: &used.token,
         };
         let body = says(Some(words));
-        self.insist(until, || Ask::without_token("edit an answer", used.id, &route, &body)).await
+        self.insist(until, || Ask::posting("edit an answer", used.id, &route, &body, &[], false))
+            .await
     }
 
     /// Tries again and again while there is time: the person who used the command waits. An answer that

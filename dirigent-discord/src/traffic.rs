@@ -10,7 +10,7 @@ use http::{HeaderMap, StatusCode};
 use crate::limit_headers::{LimitHeaders, Scope, TooMany};
 use crate::pace::{Outcome, Pace, Seat};
 use crate::refusals::{Refusals, Resting};
-use crate::rest_error::{is_for_words, is_webhooks_code};
+use crate::rest_error::is_for_words;
 use crate::route::RouteKey;
 use crate::wire::Refused;
 use crate::{BanGuard, RestError};
@@ -120,9 +120,8 @@ impl Permit<'_> {
         let mut state = self.traffic.state();
         state.pace.came_back(now, self.route, &self.seat, &outcome);
         // What stands before Discord knows nothing of this token and its permissions, and a text that is refused for what
-        // it says tells nothing of them, and neither does a webhook that is gone.
-        let is_of_rights = Refused::code_in(body)
-            .is_some_and(|code| !is_for_words(code) && !is_webhooks_code(code));
+        // it says tells nothing of them.
+        let is_of_rights = Refused::code_in(body).is_some_and(|code| !is_for_words(code));
         if status.is_success() || is_of_rights {
             state.refusals.answered(now, self.route, status);
         }

@@ -23,6 +23,14 @@ pub(crate) const fn is_thread(kind: u8) -> bool {
     matches!(kind, 10 | 11 | PRIVATE_THREAD)
 }
 
+/// The longest content that Discord takes, in characters.
+const CONTENT_CHARS_MAX: usize = 2_000;
+
+/// Whether Discord takes a text of this length.
+pub(crate) fn is_short(text: &str) -> bool {
+    text.chars().count() <= CONTENT_CHARS_MAX
+}
+
 /// A number that Discord writes as a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number(pub(crate) u64);
@@ -85,21 +93,6 @@ pub(crate) struct Webhook {
     pub(crate) token: Option<String>,
     #[serde(default)]
     pub(crate) application_id: Option<Number>,
-}
-
-/// The names of a guild's member.
-#[derive(Deserialize)]
-pub(crate) struct NamedMember {
-    user: Author,
-    #[serde(default)]
-    nick: Option<String>,
-}
-
-impl NamedMember {
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        let names = [&self.nick, &self.user.global_name, &self.user.username];
-        names.into_iter().filter_map(Option::as_deref)
-    }
 }
 
 /// What is read of an application.
@@ -399,6 +392,12 @@ impl Member {
     /// The name under which people see it.
     pub(crate) fn into_name(self) -> Option<String> {
         self.nick.or(self.user.global_name).or(self.user.username)
+    }
+
+    /// All its names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let names = [&self.nick, &self.user.global_name, &self.user.username];
+        names.into_iter().filter_map(Option::as_deref)
     }
 
     pub(crate) fn is_bot(&self) -> bool {

@@ -43,8 +43,7 @@ impl PersonaStage {
         let (person, bot, outsider) = (discord.add_human(), discord.add_bot(), discord.add_bot());
         let guild = discord.add_guild(person);
         discord.guild(guild).add_member(bot);
-        let heralds = discord.guild(guild).add_role("heralds", Permissions::MANAGE_WEBHOOKS);
-        discord.guild(guild).set_role(bot, heralds, true);
+        let_manage_webhooks(&discord, guild, bot);
         let loopback = LoopbackDiscord::start(discord.clone()).await.unwrap();
         loopback.set_limits(ServerLimits::generous());
         let moderator = account(&loopback, bot, &clock);
@@ -76,6 +75,13 @@ impl PersonaStage {
         let messages = self.discord.messages(channel);
         messages.iter().map(|message| message.content.to_string()).collect()
     }
+}
+
+/// Gives the bot Manage Webhooks in the guild.
+pub(crate) fn let_manage_webhooks(discord: &MemoryDiscord, guild: GuildId, bot: UserId) {
+    let guild = discord.guild(guild);
+    let heralds = guild.add_role("heralds", Permissions::MANAGE_WEBHOOKS);
+    guild.set_role(bot, heralds, true);
 }
 
 pub(crate) fn account(
@@ -124,6 +130,10 @@ impl contract::DiscordHarness for PersonaStage {
 
     fn now(&self) -> dirigent::ports::Timestamp {
         self.clock.now()
+    }
+
+    async fn pass(&self, time: Duration) {
+        self.clock.advance(time);
     }
 
     fn marks_replies(&self) -> bool {

@@ -35,9 +35,9 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// [`ErrorKind::Unauthorized`](crate::ports::ErrorKind::Unauthorized) for a bad token, or as transport fails.
     async fn me(&self) -> Result<UserId, ApiError>;
 
-    /// The number and the name of this account, if the adapter made both up because the chat has no account for it: a
-    /// persona, for which another account posts. An agent that speaks with it stands in no registry, and is called so
-    /// once it is given to [`Builder::host`](crate::host::Builder::host). The default is no persona.
+    /// The number and the name of a persona, for which another account posts: the chat has no account for it, and the
+    /// adapter made its number up. Given to [`Builder::host`](crate::host::Builder::host), its agent has this name, and the
+    /// registry has no entry for it. The default is no persona.
     fn persona(&self) -> Option<(UserId, String)> {
         None
     }
@@ -49,7 +49,8 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// Discord, Matrix and Mattermost know a nonce: send [`Post::nonce`] as that. IRC, Telegram and Slack know none. An adapter of
     /// such a chat remembers, for ten minutes, each nonce that it tried and the newest message before the first attempt. If Dirigent
     /// repeats a nonce, the adapter looks in the history for the text among this account's messages behind that one, and returns
-    /// what it finds before it posts again. After a restart Dirigent itself looks for replies in the
+    /// what it finds before it posts again. If it finds nothing, the earlier attempt may still arrive: for some seconds it answers
+    /// `Unavailable` with a retry time. After a restart Dirigent itself looks for replies in the
     /// history; a trigger or a discussion's guide of the seconds before a kill may be posted twice, unless the adapter keeps its nonces.
     ///
     /// # Errors

@@ -23,8 +23,8 @@ pub(crate) trait Surroundings: Send + Sync {
     /// A registered agent.
     fn identity(&self, agent: &AgentId) -> Option<Identity>;
 
-    /// Whether the library calls the agent.
-    fn is_hosted(&self, agent: &AgentId) -> bool;
+    /// Whether the library calls the agent, which has an account that can be mentioned.
+    fn is_mentionable(&self, agent: &AgentId) -> bool;
 
     /// The agents that take turns in the channel, in the order in which they speak.
     fn present(&self, channel: ChannelId) -> Vec<Identity>;

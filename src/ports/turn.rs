@@ -301,7 +301,7 @@ impl Turn {
 
     /// Returns the text in which `@Name` of another agent that is here is its mention, so that people see whom the agent means: by
     /// name or id, outside code. Only of agents that the library calls: one that answers mentions through its own
-    /// gateway would take it for a call. In a turn of a test all agents count as called by the library.
+    /// gateway would take it for a call. A persona has no account to mention: its name stays. In a turn of a test all agents count as called by the library.
     pub fn with_mentions<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if !text.contains('@') {
             return Cow::Borrowed(text);
@@ -309,7 +309,7 @@ impl Turn {
         let is_called = |agent: &Identity| match &self.around {
             Around::Given(given) => given.source.is_none(),
             Around::Driver(driver) => {
-                driver.upgrade().is_some_and(|driver| driver.is_hosted(&agent.agent_id))
+                driver.upgrade().is_some_and(|driver| driver.is_mentionable(&agent.agent_id))
             }
         };
         let mut others = self.others();

@@ -12,7 +12,7 @@ use super::commit::{CommitState, Stamp};
 use super::marks::Marks;
 use super::turns::Turns;
 use crate::ports::discord::HistoryRequest;
-use crate::values::message::{ChatKind, Nonce};
+pub(crate) use crate::values::message::is_post;
 use crate::{ChannelId, ChatMessage, Settings};
 
 /// Messages on a page.
@@ -349,16 +349,6 @@ impl Reads {
         }
         (self.words_until, self.words_failed) = (None, false);
     }
-}
-
-/// Whether this message, by the account that posts, is the post with these words, as many embeds and this nonce. A chat
-/// may add embeds to words, for the links in them: without words, the embeds must be as many, or there are files.
-pub(crate) fn is_post(message: &ChatMessage, (content, embeds): (&str, u8), nonce: &Nonce) -> bool {
-    let has_nonce = message.nonce == Some(*nonce);
-    let shows = || embeds > 0 || !message.attachments.is_empty();
-    let has_embeds = || message.embeds == embeds && shows() && message.kind != ChatKind::System;
-    let has_words = message.content.trim() == content.trim();
-    has_nonce || (has_words && (!content.trim().is_empty() || has_embeds()))
 }
 
 /// Sorts a page, and drops what does not stand behind `after`. Says whether there may be more.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use dirigent_core::Input;
 
 use super::Runtime;
+use super::host_code::caught;
 use super::registry::Changes;
 use crate::ports::identity::{Identity, RegisterError};
 use crate::runtime::run_error::RunError;
@@ -41,10 +42,10 @@ impl Runtime {
         if self.registers_hosts {
             register_hosts(self, moderator).await?;
         }
-        let mut identities = in_time(self, async { self.identities.all().await })
+        let identities = in_time(self, async { self.identities.all().await })
             .await
             .map_err(RunError::Identities)?;
-        add_personas(self, &mut identities)?;
+        let identities = add_personas(self, identities)?;
         let loaded = self.registry.load(moderator, identities, self.store.as_ref());
         in_time(self, loaded).await.map_err(RunError::Channels)
     }
@@ -68,13 +69,18 @@ impl Runtime {
     }
 }
 
+/// The persona that the account is, if it is one.
+pub(super) fn persona_of(discord: &dyn DiscordApi) -> Option<(UserId, String)> {
+    caught("a persona", || discord.persona()).flatten()
+}
+
 /// Registers hosted agents that are not registered, in the library's own registry.
 async fn register_hosts(runtime: &Runtime, moderator: UserId) -> Result<(), RunError> {
     let known = async { runtime.identities.all().await };
     let known = in_time(runtime, known).await.map_err(RunError::Identities)?;
     for (agent_id, discord) in runtime.registry.hosts() {
         let is_registered = known.iter().any(|identity| identity.agent_id == agent_id);
-        if is_registered || discord.persona().is_some() {
+        if is_registered || persona_of(&*discord).is_some() {
             continue;
         }
         let discord_user_id = own_account(runtime, discord.as_ref()).await.map_err(|error| {
@@ -101,20 +107,28 @@ async fn register_hosts(runtime: &Runtime, moderator: UserId) -> Result<(), RunE
 
 /// Adds the personas that speak for hosted agents: they stand in no registry. What is registered gives way to them where
 /// people, or the library, could not tell the two apart.
-fn add_personas(runtime: &Runtime, identities: &mut Vec<Identity>) -> Result<(), RunError> {
+fn add_personas(runtime: &Runtime, identities: Vec<Identity>) -> Result<Vec<Identity>, RunError> {
+    let fold = |it: Identity| (folded(&it.agent_name), it);
+    let mut identities: Vec<_> = identities.into_iter().map(fold).collect();
     let mut personas: Vec<Identity> = Vec::new();
     for (agent_id, discord) in runtime.registry.hosts() {
-        let Some((discord_user_id, agent_name)) = discord.persona() else { continue };
+        let Some((discord_user_id, agent_name)) = persona_of(&*discord) else { continue };
         let is_shared = |other: &&Identity| other.discord_user_id == discord_user_id;
         if let Some(owner) = personas.iter().find(is_shared).map(|other| other.agent_id.clone()) {
             return Err(RunError::SharedAccount { agent: agent_id, owner: Some(owner) });
         }
         let name = folded(&agent_name);
-        identities.retain(|it| it.agent_id != agent_id && folded(&it.agent_name) != name);
+        identities.retain(|(like, it)| {
+            let is_same = it.agent_id == agent_id;
+            if !is_same && *like == name {
+                let (agent, persona) = (&it.agent_id, &agent_id);
+                tracing::warn!(%agent, %persona, "a registered agent has the name of a persona: it is left out");
+            }
+            !is_same && *like != name
+        });
         personas.push(Identity { discord_user_id, agent_id, agent_name });
     }
-    identities.append(&mut personas);
-    Ok(())
+    Ok(identities.into_iter().map(|(_, it)| it).chain(personas).collect())
 }
 
 /// A store that does not answer is a store that failed.

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use dirigent_core::{Author, Input, PhaseKind};
 
 use super::Runtime;
+use super::startup::persona_of;
 use crate::ports::discord::HistoryRequest;
 use crate::ports::identity::Identity;
 use crate::ports::surroundings::{Surroundings, TRANSCRIPT_MAX};
@@ -22,9 +23,11 @@ impl Surroundings for Runtime {
         directory.key(agent).and_then(|key| directory.identity(key))
     }
 
-    fn is_hosted(&self, agent: &AgentId) -> bool {
+    fn is_mentionable(&self, agent: &AgentId) -> bool {
         let directory = self.registry.directory();
-        directory.key(agent).is_some_and(|key| directory.is_hosted(key))
+        let key = directory.key(agent).filter(|key| directory.is_hosted(*key));
+        let account = key.and_then(|key| self.registry.account(key));
+        account.is_some_and(|account| persona_of(&*account).is_none())
     }
 
     fn present(&self, channel: ChannelId) -> Vec<Identity> {

@@ -435,5 +435,15 @@ fn write_base36(digits: &mut [u8], mut value: u64) {
     }
 }
 
+/// Whether this message, by the account that posts, is the post with these words, as many embeds and this nonce. A chat
+/// may add embeds to words, for the links in them: without words, the embeds must be as many, or there are files.
+pub fn is_post(message: &ChatMessage, (content, embeds): (&str, u8), nonce: &Nonce) -> bool {
+    let has_nonce = message.nonce == Some(*nonce);
+    let shows = || embeds > 0 || !message.attachments.is_empty();
+    let has_embeds = || message.embeds == embeds && shows() && message.kind != ChatKind::System;
+    let has_words = message.content.trim() == content.trim();
+    has_nonce || (has_words && (!content.trim().is_empty() || has_embeds()))
+}
+
 #[cfg(test)]
 mod tests;

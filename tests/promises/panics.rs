@@ -106,6 +106,11 @@ impl DiscordApi for Fragile<MemoryAccount> {
         self.fuse.within("typing", self.port.typing(channel)).await
     }
 
+    fn persona(&self) -> Option<(UserId, String)> {
+        self.fuse.pass("persona", false);
+        self.port.persona()
+    }
+
     fn sent_at(&self, message: MessageId) -> Timestamp {
         self.fuse.pass("sent_at", false);
         self.port.sent_at(message)
@@ -401,7 +406,9 @@ async fn a_registry_that_panics_is_an_error_of_the_call_and_ends_nothing() {
         assert!(matches!(changed, Err(CallError::Failed(_))), "{what}: {changed:?}");
         assert!(world.fuse.is_blown());
     }
+    world.fuse.set("persona", 1, false);
     world.dirigent.identities_changed().await.unwrap();
+    assert!(world.fuse.is_blown());
     world.fuse.set("erase", 1, false);
     let erased = world.dirigent.channel(world.channels[1]).erase().await;
     assert!(matches!(erased, Err(CallError::Failed(_))), "{erased:?}");

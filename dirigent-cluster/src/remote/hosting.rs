@@ -72,15 +72,20 @@ impl Hosting {
         (Self { shared: Arc::clone(&shared) }, HostingLink { shared, calls })
     }
 
-    /// This agent lives here from now on.
+    /// This agent lives here from now on. Not with a persona, which speaks in its moderator's process: that is an error in the log, and
+    /// the agent is not announced.
     pub fn host(
         &self,
         agent: impl Into<AgentId>,
         speaks: impl IntoShared<dyn Agent>,
         discord: impl IntoShared<dyn DiscordApi>,
     ) {
-        let lives = Lives { agent: speaks.into_shared(), discord: discord.into_shared() };
-        self.shared.state().agents.insert(agent.into(), lives);
+        let (agent, lives) =
+            (agent.into(), Lives { agent: speaks.into_shared(), discord: discord.into_shared() });
+        if lives.discord.persona().is_some() {
+            return tracing::error!(%agent, "a persona speaks in its moderator's process only");
+        }
+        self.shared.state().agents.insert(agent, lives);
         self.shared.changed.notify_one();
     }
 

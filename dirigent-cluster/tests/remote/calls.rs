@@ -6,8 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::hooks::TurnId;
-use dirigent::ports::{ApiError, Certainty, ErrorKind, TurnSource};
-use dirigent::{Agent, ChatMessage, Clock, DiscordApi, Reply, Turn, async_trait};
+use dirigent::ports::{
+    ApiError, Certainty, ErrorKind, HistoryRequest, Post, Posted, Timestamp, TurnSource,
+};
+use dirigent::{
+    Agent, ChannelId, ChatMessage, Clock, DiscordApi, MessageId, Reply, Turn, UserId, async_trait,
+};
 use dirigent_cluster::RemoteCallError;
 use dirigent_relay::{CarryError, Client, HostId, InProcess, Relay, RelayQuestion};
 use serde::{Deserialize, Serialize};
@@ -221,6 +225,46 @@ async fn what_an_account_was_asked_may_be_done_where_the_answer_is_lost() {
     let error = account.typing(hall.fleet.channel).await.unwrap_err();
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::NoAnswer, Certainty::Unknown));
     account.typing(hall.fleet.channel).await.unwrap();
+}
+
+/// An account that another one posts for, and that is asked nothing else here.
+struct Persona;
+
+#[async_trait]
+impl DiscordApi for Persona {
+    fn persona(&self) -> Option<(UserId, String)> {
+        Some((UserId::new(7), "Poet".to_owned()))
+    }
+    fn sent_at(&self, _: MessageId) -> Timestamp {
+        Timestamp::default()
+    }
+    async fn me(&self) -> Result<UserId, ApiError> {
+        Ok(UserId::new(7))
+    }
+    async fn post(&self, _: Post) -> Result<Posted, ApiError> {
+        Err(ApiError::new(ErrorKind::Gone))
+    }
+    async fn delete(&self, _: ChannelId, _: MessageId) -> Result<(), ApiError> {
+        Err(ApiError::new(ErrorKind::Gone))
+    }
+    async fn history(&self, _: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
+        Ok(Vec::new())
+    }
+    async fn members(&self, _: ChannelId, _: Vec<UserId>) -> Result<Vec<UserId>, ApiError> {
+        Ok(Vec::new())
+    }
+}
+
+/// Its number would stand in the registry, and no chat would know it.
+#[tokio::test]
+async fn an_agent_with_a_persona_is_announced_by_no_process_but_its_moderators() {
+    let mut hall = Hall::new().await;
+    let one = hall.home("one", &[]);
+    let (poet, _) = stubborn(&hall, "poet", SECOND);
+    one.hosting.host("poet", poet.clone(), Persona);
+    assert!(!one.hosting.unhost(&"poet".into()));
+    one.hosting.host("poet", poet, hall.fleet.discord.account(hall.user("poet")));
+    assert!(one.hosting.unhost(&"poet".into()));
 }
 
 /// What is said in a channel is told to the process in which its agent runs, and to no other.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use dirigent::command::SlashCommand;
-use dirigent::ports::Standing;
+use dirigent::ports::{AuthorKind, Standing};
 use dirigent::{ChannelId, ChatMessage, DiscordApi as _, MessageId, Settings, UserId};
 use twilight_model::gateway::event::Event;
 use twilight_model::gateway::{Intents, ShardId};
@@ -16,7 +16,7 @@ use crate::news::{News, Unreadable};
 use crate::slash::Use;
 use crate::wire::pushed::{Interaction, PushedGuild, PushedReaction};
 use crate::wire::{Channel, Number};
-use crate::{GatewayCloseReason, SetupIssue, diagnose};
+use crate::{DiscordAccount, GatewayCloseReason, SetupIssue, diagnose};
 
 /// Said to be a channel's newest message, it makes the driver read the channel, because it has surely not heard of it.
 const UNHEARD: MessageId = MessageId::new(u64::MAX);
@@ -177,11 +177,15 @@ impl ShardFeed {
         match news {
             News::GuildUpdated(guild) => guild_cache.rules(guild.rules(), &watched),
             News::GuildDeleted(gone) => {
-                guild_cache.guild_away(gone.id.0);
                 let guild = gone.id.0;
+                let channels = guild_cache.channels_of(guild, None);
+                guild_cache.guild_away(guild);
                 let is_outage = gone.unavailable == Some(true);
                 tracing::info!(guild, is_outage, "a guild is away");
                 if !is_outage {
+                    for gone in channels {
+                        account.personas.forget_channel(gone.get());
+                    }
                     self.shared.left(guild);
                 }
                 MembershipChanges::default()
@@ -204,7 +208,15 @@ impl ShardFeed {
                 // Most are no agents, and a guild may have many of them.
                 let user = pushed.member.user();
                 let users: Vec<_> = users.iter().copied().filter(|known| *known == user).collect();
-                guild_cache.member(&pushed, now, &Watched { users: &users, ..watched })
+                let watched = Watched { users: &users, ..watched };
+                let mut changes = guild_cache.member(&pushed, now, &watched);
+                let guild = pushed.guild_id.0;
+                for persona in account.personas.named_like(guild, &pushed.member, now) {
+                    let mut channels = guild_cache.channels_of(guild, None);
+                    channels.retain(|channel| self.concerns(*channel));
+                    changes.left.extend(channels.into_iter().map(|channel| (channel, persona)));
+                }
+                changes
             }
             News::MemberRemoved(gone) => {
                 guild_cache.member_gone(gone.guild_id.0, gone.user.id.user(), &watched)
@@ -223,12 +235,14 @@ impl ShardFeed {
 
     fn created(&self, message: ChatMessage) {
         let (channel, account) = (message.channel, &self.shared.account);
-        let parent = account.guild_cache.parent(channel);
-        if account.personas.is_unclear(&message, parent) {
+        let is_known = self.shared.dirigent.channel(channel).is_known();
+        let is_webhook = message.author_kind == AuthorKind::Webhook;
+        let looks_up = is_webhook || !is_known;
+        let parent = if looks_up { account.guild_cache.parent(channel) } else { None };
+        if is_webhook && account.personas.is_unclear(parent.unwrap_or(channel)) {
             // A persona's, perhaps, of before a restart: the history is read once its channel's webhooks are.
             return self.tell(channel, ChannelEvent::Newest(message.id, parent));
         }
-        let is_known = self.shared.dirigent.channel(channel).is_known();
         let parent = parent.filter(|_| !is_known);
         self.tell(channel, ChannelEvent::Created(message, parent));
     }
@@ -340,7 +354,9 @@ impl ShardFeed {
     }
 
     fn gone(&self, channel: u64) {
-        for gone in self.shared.account.guild_cache.channel_gone(channel) {
+        let DiscordAccount { guild_cache, personas, .. } = &*self.shared.account;
+        for gone in guild_cache.channel_gone(channel) {
+            personas.forget_channel(gone);
             self.tell(ChannelId::new(gone), ChannelEvent::ChannelDeleted);
         }
     }

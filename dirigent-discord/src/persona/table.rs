@@ -6,13 +6,19 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dirigent::hooks::RunId;
+use dirigent::host::plain::folded;
 use dirigent::ports::{AuthorKind, Timestamp, with_mentions};
 use dirigent::{ChannelId, ChatMessage, UserId};
 
-use crate::SetupIssue;
+use crate::wire::is_short;
+use crate::{SetupIssue, wire};
 
 /// How many webhooks Discord allows in a channel.
 const WEBHOOKS_MAX: usize = 15;
+
+/// How long a name is taken for free before members are asked for again.
+const NAME_KEPT: Duration = Duration::from_secs(600);
 
 /// How long nothing is asked where a channel has no room for a persona's webhook.
 const READ_AGAIN: Duration = Duration::from_secs(60);
@@ -77,10 +83,10 @@ struct Table {
     channels: HashMap<u64, Listed>,
     /// Where channels and threads have their webhooks, if no gateway told it.
     homes: HashMap<ChannelId, Home>,
-    /// The persona for which each webhook posts, or posted until it was deleted.
-    authors: HashMap<UserId, UserId>,
-    /// Whether a persona's name is free in a guild: no member has it.
-    names: HashMap<(u64, UserId), bool>,
+    /// The persona for which each webhook posts, or posted until it was deleted, and the channel.
+    authors: HashMap<UserId, (UserId, u64)>,
+    /// Whether a persona's name is free in a guild, as no member has it, and when that was looked at.
+    names: HashMap<(u64, UserId), (bool, Timestamp)>,
 }
 
 #[derive(Debug)]
@@ -95,8 +101,8 @@ struct NamedPersona {
 struct Listed {
     /// By persona.
     webhooks: HashMap<UserId, Webhook>,
-    /// How many there are, with those of others.
-    used: usize,
+    /// How many there are, with those of others; `None` where this account may not read them.
+    used: Option<usize>,
     /// When they were read.
     at: Timestamp,
 }
@@ -108,7 +114,7 @@ impl Personas {
 
     /// Adds a persona, and returns its number; or the name of one that looks like it.
     pub(super) fn add(&self, name: &str, folded: &str) -> Result<UserId, String> {
-        let user = UserId::new(FIRST | (digest([folded.as_bytes()]) >> 1));
+        let user = UserId::new(FIRST | (RunId::from_text(folded).get() >> 1));
         let mut table = self.table();
         if let Some(like) = table.all.iter().find(|it| it.folded == folded || it.user == user) {
             return Err((*like.name).to_owned());
@@ -153,23 +159,25 @@ impl Personas {
         at: Timestamp,
     ) {
         let mut table = self.table();
-        table.authors.extend(found.iter().map(|(persona, webhook)| (webhook.id, *persona)));
-        table.channels.insert(home, Listed { webhooks: found.into_iter().collect(), used, at });
+        let authors = found.iter().map(|(persona, webhook)| (webhook.id, (*persona, home)));
+        table.authors.extend(authors);
+        let (webhooks, used) = (found.into_iter().collect(), Some(used));
+        table.channels.insert(home, Listed { webhooks, used, at });
     }
 
     /// This account may not read the channel's webhooks, and so not make any. Those that are known can be used.
     pub(super) fn bar(&self, home: u64, at: Timestamp) {
         let mut table = self.table();
         let listed = table.channels.entry(home).or_default();
-        (listed.used, listed.at) = (WEBHOOKS_MAX, at);
+        (listed.used, listed.at) = (None, at);
     }
 
     /// A webhook was made for the persona.
     pub(super) fn made(&self, home: u64, persona: UserId, webhook: Webhook) {
         let mut table = self.table();
-        table.authors.insert(webhook.id, persona);
+        table.authors.insert(webhook.id, (persona, home));
         let listed = table.channels.entry(home).or_default();
-        listed.used += 1;
+        listed.used = listed.used.map(|used| used + 1);
         listed.webhooks.insert(persona, webhook);
     }
 
@@ -178,18 +186,29 @@ impl Personas {
     }
 
     /// The persona's webhook is not there any more. What it wrote stays the persona's.
-    pub(super) fn forget(&self, home: u64, persona: UserId) {
-        if let Some(listed) = self.table().channels.get_mut(&home) {
+    pub(super) fn forget(&self, home: u64, persona: UserId, webhook: UserId) {
+        if let Some(listed) = self.table().channels.get_mut(&home)
+            && listed.webhooks.get(&persona).is_some_and(|known| known.id == webhook)
+        {
             listed.webhooks.remove(&persona);
-            listed.used = listed.used.saturating_sub(1);
+            listed.used = listed.used.map(|used| used.saturating_sub(1));
         }
     }
 
-    /// Whether the channel's webhooks are to be read again: a persona has no place among them, and a person may have
-    /// deleted some.
+    /// The channel is gone, and all that is known of it.
+    pub(crate) fn forget_channel(&self, gone: u64) {
+        let mut table = self.table();
+        table.channels.remove(&gone);
+        table.homes.retain(|channel, home| channel.get() != gone && home.channel != gone);
+        table.authors.retain(|_, (_, home)| *home != gone);
+    }
+
+    /// Whether the channel's webhooks are to be read again: they could not be read, or a persona has no place among them,
+    /// and people may have changed that.
     pub(super) fn is_stale(&self, home: u64, now: Timestamp) -> bool {
-        let is_old = |listed: &Listed| now.since(listed.at) >= READ_AGAIN;
-        self.shortage(home).is_some() && self.table().channels.get(&home).is_some_and(is_old)
+        let lacks = self.shortage(home).is_some();
+        let is_old = |it: &Listed| (lacks || it.used.is_none()) && now.since(it.at) >= READ_AGAIN;
+        self.table().channels.get(&home).is_some_and(is_old)
     }
 
     /// Whether this is, or was, the webhook of a persona.
@@ -201,9 +220,10 @@ impl Personas {
     pub(crate) fn ask_again_in(&self, channels: &[ChannelId]) {
         let mut table = self.table();
         for channel in channels {
-            let is_bare = |listed: &Listed| listed.webhooks.is_empty();
-            if table.channels.get(&channel.get()).is_some_and(is_bare) {
-                table.channels.remove(&channel.get());
+            if let Some(listed) = table.channels.get_mut(&channel.get())
+                && listed.used.is_none()
+            {
+                listed.at = Timestamp::default();
             }
         }
     }
@@ -215,7 +235,8 @@ impl Personas {
         let Some(listed) = table.channels.get(&home) else {
             return Vec::new();
         };
-        let mut free = if may_make { WEBHOOKS_MAX.saturating_sub(listed.used) } else { 0 };
+        let used = listed.used.filter(|_| may_make).unwrap_or(WEBHOOKS_MAX);
+        let mut free = WEBHOOKS_MAX.saturating_sub(used);
         let mut has_place = |known: &&NamedPersona| {
             let has_webhook = listed.webhooks.contains_key(&known.user);
             let takes = !has_webhook && free > 0;
@@ -230,36 +251,63 @@ impl Personas {
         let table = self.table();
         let listed = table.channels.get(&home)?;
         let wanted = table.all.iter().filter(|it| !listed.webhooks.contains_key(&it.user));
-        let missing = (listed.used + wanted.count()).saturating_sub(WEBHOOKS_MAX);
+        let missing = (listed.used? + wanted.count()).saturating_sub(WEBHOOKS_MAX);
         (missing > 0).then_some(SetupIssue::TooManyWebhooks(ChannelId::new(home), missing))
     }
 
-    /// Whether no member of the guild has the persona's name, as far as that was looked at.
-    pub(super) fn is_name_free(&self, guild: u64, persona: UserId) -> Option<bool> {
-        self.table().names.get(&(guild, persona)).copied()
+    /// Whether no member of the guild has the persona's name, as far as that was looked at lately.
+    pub(super) fn is_name_free(&self, guild: u64, persona: UserId, now: Timestamp) -> Option<bool> {
+        let (is_free, at) = self.table().names.get(&(guild, persona)).copied()?;
+        (now.since(at) < NAME_KEPT).then_some(is_free)
     }
 
-    pub(super) fn set_name_free(&self, guild: u64, persona: UserId, is_free: bool) {
-        self.table().names.insert((guild, persona), is_free);
+    pub(super) fn set_name_free(&self, guild: u64, persona: UserId, is_free: bool, now: Timestamp) {
+        let names = &mut self.table().names;
+        names.retain(|_, (_, at)| now.since(*at) < NAME_KEPT);
+        names.insert((guild, persona), (is_free, now));
     }
 
-    /// Whether it is not known yet whose message this is: that of a webhook in a channel whose webhooks were not read.
-    pub(crate) fn is_unclear(&self, message: &ChatMessage, parent: Option<ChannelId>) -> bool {
-        let home = parent.unwrap_or(message.channel).get();
+    /// The personas whose name a member has, who is new or has changed.
+    pub(crate) fn named_like(
+        &self,
+        guild: u64,
+        member: &wire::Member,
+        now: Timestamp,
+    ) -> Vec<UserId> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let names: Vec<_> = member.names().map(folded).collect();
+        let has = |known: &&NamedPersona| names.contains(&known.folded);
+        let found: Vec<_> = self.table().all.iter().filter(has).map(|known| known.user).collect();
+        for persona in &found {
+            self.set_name_free(guild, *persona, false, now);
+        }
+        found
+    }
+
+    /// Whether it is not known yet whose a webhook's message is, as the webhooks that stand in this channel were not read.
+    pub(crate) fn is_unclear(&self, home: ChannelId) -> bool {
         let table = self.table();
-        let is_listed = table.all.is_empty() || table.channels.contains_key(&home);
-        message.author_kind == AuthorKind::Webhook && !is_listed
+        !table.all.is_empty() && !table.channels.contains_key(&home.get())
     }
 
     /// The message as the library knows its author: what a persona's webhook posts is the persona's, and so is what
-    /// answers it. A persona's name behind an `@` mentions it.
+    /// answers it. A persona's name behind an `@` mentions it where a person wrote it; what an agent wrote stays as it was posted.
     pub(crate) fn told(&self, mut message: ChatMessage) -> ChatMessage {
+        let by_person = matches!(message.author_kind, AuthorKind::Human | AuthorKind::Bridged);
+        let may_mention = by_person && message.content.contains('@');
+        let by_webhook = message.author_kind == AuthorKind::Webhook;
+        if !may_mention && !by_webhook && message.quoted.is_none() {
+            return message;
+        }
         let table = self.table();
         if table.all.is_empty() {
             return message;
         }
         let author = |user: UserId, kind: Option<AuthorKind>| {
-            let persona = table.authors.get(&user).filter(|_| kind == Some(AuthorKind::Webhook))?;
+            let (persona, _) =
+                table.authors.get(&user).filter(|_| kind == Some(AuthorKind::Webhook))?;
             table.all.iter().find(|known| known.user == *persona)
         };
         if let Some(persona) = author(message.author, Some(message.author_kind)) {
@@ -275,7 +323,7 @@ impl Personas {
                 quoted.author_name = Some(Arc::clone(&persona.name));
             }
         }
-        if message.content.contains('@') {
+        if may_mention {
             let named: Vec<_> = table.all.iter().map(|it| (&*it.name, it.user)).collect();
             if let Cow::Owned(content) = with_mentions(&message.content, &named) {
                 message.content = content.into();
@@ -284,8 +332,9 @@ impl Personas {
         message
     }
 
-    /// The text as Discord shows it: there is no account behind a persona that could be mentioned.
-    pub(crate) fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    /// The text as it is posted: there is no account behind a persona that could be mentioned, so that its name stands there,
+    /// if it fits.
+    pub(crate) fn posted<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut shown = Cow::Borrowed(text);
         if text.contains("<@") {
             for known in &self.table().all {
@@ -295,14 +344,28 @@ impl Personas {
                 }
             }
         }
-        shown
+        if is_short(&shown) { shown } else { Cow::Borrowed(text) }
     }
 }
 
-/// A number for some bytes, the same in each process (FNV-1a).
-pub(super) fn digest<'b>(parts: impl IntoIterator<Item = &'b [u8]>) -> u64 {
-    let bytes = parts.into_iter().flat_map(|part| part.iter().chain(&[0xff]));
-    bytes.fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
-        (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
+    /// It is not known how many there are, which is not the same as too many.
+    #[test]
+    fn webhooks_that_could_not_be_read_are_not_fifteen() {
+        let personas = Personas::default();
+        let critic = personas.add("Critic", "critic").unwrap();
+        personas.bar(7, NOW);
+        assert_eq!(personas.shortage(7), None);
+        assert!(personas.with_place(7, true).is_empty());
+        assert!(!personas.is_stale(7, NOW) && personas.is_stale(7, NOW + READ_AGAIN));
+        personas.ask_again_in(&[ChannelId::new(7)]);
+        assert!(personas.is_stale(7, NOW));
+        personas.list(7, Vec::new(), 14, NOW);
+        assert_eq!(personas.with_place(7, true), [critic]);
+    }
 }

@@ -10,6 +10,9 @@ use dirigent::{DiscordApi, MessageId};
 /// How long a post is remembered: longer than the driver repeats one whose end it does not know.
 const KEPT: Duration = Duration::from_secs(600);
 
+/// How long after it was tried a post may still arrive.
+const LANDS_WITHIN: Duration = Duration::from_secs(15);
+
 /// How far Discord's clock and ours may be apart.
 const CLOCKS_APART: Duration = Duration::from_secs(5);
 
@@ -22,6 +25,8 @@ pub(super) struct TriedPosts(Mutex<HashMap<Nonce, Tried>>);
 pub(super) struct Tried {
     /// When it was tried first.
     at: Timestamp,
+    /// When it was tried last, as far as that attempt may have made a message.
+    last: Timestamp,
     /// The message that it made, as far as that is known.
     pub(super) made: Option<MessageId>,
 }
@@ -30,6 +35,11 @@ impl Tried {
     /// A message behind which that of the post stands, if it made one.
     pub(super) fn behind(&self, chat: &dyn DiscordApi) -> Option<MessageId> {
         chat.id_before(self.at.saturating_sub(CLOCKS_APART))
+    }
+
+    /// How long the last attempt may still arrive.
+    pub(super) fn lands_in(&self, now: Timestamp) -> Option<Duration> {
+        LANDS_WITHIN.checked_sub(now.since(self.last)).filter(|wait| !wait.is_zero())
     }
 }
 
@@ -44,21 +54,27 @@ impl TriedPosts {
         all.get(nonce).copied()
     }
 
-    /// The post leaves now; returns whether it leaves for the first time.
-    pub(super) fn begin(&self, nonce: Nonce, now: Timestamp) -> bool {
+    /// The post leaves now; returns what was known of it before.
+    pub(super) fn begin(&self, nonce: Nonce, now: Timestamp) -> Option<Tried> {
         let mut all = self.all();
-        let is_first = !all.contains_key(&nonce);
-        all.entry(nonce).or_insert(Tried { at: now, made: None });
-        is_first
+        let before = all.get(&nonce).copied();
+        let at = before.map_or(now, |before| before.at);
+        all.insert(nonce, Tried { at, last: now, made: None });
+        before
     }
 
-    /// It surely made no message.
-    pub(super) fn forget(&self, nonce: &Nonce) {
-        self.all().remove(nonce);
+    /// It surely made no message: what was known before is true.
+    pub(super) fn restore(&self, nonce: Nonce, before: Option<Tried>) {
+        let mut all = self.all();
+        match before {
+            Some(before) => all.insert(nonce, before),
+            None => all.remove(&nonce),
+        };
     }
 
     pub(super) fn made(&self, nonce: Nonce, now: Timestamp, id: MessageId) {
-        self.all().entry(nonce).or_insert(Tried { at: now, made: None }).made = Some(id);
+        let new = Tried { at: now, last: now, made: None };
+        self.all().entry(nonce).or_insert(new).made = Some(id);
     }
 
     /// Whether the message is that of a post.

@@ -3,6 +3,7 @@
 //! A webhook is known by its id: its name ends with a number that follows from its id, so one that a person renames is
 //! taken for no other's. Only webhooks of this application are looked at.
 
+use dirigent::hooks::RunId;
 use dirigent::host::plain::folded;
 use dirigent::ports::{ApiError, ErrorKind, WriteBar};
 use dirigent::{ChannelId, UserId};
@@ -10,8 +11,8 @@ use serde::Serialize;
 use twilight_http::routing::Route;
 use twilight_model::guild::Permissions;
 
-use super::table::{Home, Webhook, WebhookToken, digest, is_persona};
-use crate::rest_error::is_webhooks_code;
+use super::table::{Home, Webhook, WebhookToken, is_persona};
+use crate::rest_error::{WEBHOOKS_FULL, is_webhooks_code};
 use crate::route::Ask;
 use crate::wire::is_thread;
 use crate::{DiscordAccount, NeededPermission, RestError, wire};
@@ -40,7 +41,7 @@ struct Name<'a> {
 fn webhook_name(application: u64, persona: &str, folded: &str, webhook: Option<u64>) -> String {
     let short: String = persona.chars().take(SHORT).collect();
     let id = webhook.unwrap_or(0);
-    let mark = digest([&application.to_be_bytes()[..], &id.to_be_bytes(), folded.as_bytes()]);
+    let mark = RunId::from_text(&format!("{application} {id} {folded}")).get();
     let new = if webhook.is_none() { "new " } else { "" };
     format!("{} ({new}{mark:016x})", short.trim_end())
 }
@@ -127,12 +128,15 @@ impl DiscordAccount {
         channel: ChannelId,
         persona: UserId,
     ) -> Result<(Webhook, Home), ApiError> {
-        let home = self.webhooks_known(channel).await?;
+        let home = self.home(channel).await?;
         if let Some(known) = self.personas.webhook(home.channel, persona) {
             return Ok((known, home));
         }
         let _one_at_a_time = self.unfinished.webhooks.resume(home.channel).await;
-        // Another call, or another process, may have made it.
+        if let Some(known) = self.personas.webhook(home.channel, persona) {
+            return Ok((known, home));
+        }
+        // Another process may have made it.
         let ours = self.read_webhooks(home).await?;
         if let Some(known) = self.personas.webhook(home.channel, persona) {
             return Ok((known, home));
@@ -210,34 +214,40 @@ impl DiscordAccount {
         channel: ChannelId,
         among: &[UserId],
     ) -> Vec<(UserId, WriteBar)> {
-        let home = self.guild_cache.home(channel).or_else(|| self.personas.home(channel));
+        let mut among = among.iter().filter(|user| is_persona(**user)).peekable();
+        let any = among.peek().is_some();
+        let known = || self.guild_cache.home(channel).or_else(|| self.personas.home(channel));
+        let home = any.then(known).flatten();
         let Some(home) = home.filter(|home| self.personas.is_listed(home.channel)) else {
             return Vec::new();
         };
         let placed = self.with_place(home);
-        let bar = |persona: &UserId| match self.personas.is_name_free(home.guild, *persona) {
+        let now = self.clock().now();
+        let bar = |persona: &UserId| match self.personas.is_name_free(home.guild, *persona, now) {
             _ if !placed.contains(persona) => Some((*persona, WriteBar::NoWebhook)),
             Some(false) => Some((*persona, WriteBar::NameTaken)),
             Some(true) | None => None,
         };
-        among.iter().filter(|user| is_persona(**user)).filter_map(bar).collect()
+        among.filter_map(bar).collect()
     }
 
-    /// Whether no member of the guild has a name that people cannot tell from the persona's. Who joins later, or takes
-    /// another name, is not looked at.
+    /// Whether no member of the guild has a name that people cannot tell from the persona's. It is looked at again after ten
+    /// minutes, and when the gateway tells of a member.
     async fn is_name_free(&self, guild_id: u64, persona: UserId) -> Result<bool, ApiError> {
-        if self.personas.is_name_free(guild_id, persona) == Some(true) {
+        let now = self.clock().now();
+        if self.personas.is_name_free(guild_id, persona, now) == Some(true) {
             return Ok(true);
         }
         let Some((name, like)) = self.personas.name(persona) else { return Ok(false) };
         let route = Route::SearchGuildMembers { guild_id, limit: Some(NAMES_MAX), query: &name };
         let ask = Ask::bare("search guild members", guild_id, &route);
-        let members: Vec<wire::NamedMember> = match self.read(ask).await {
-            Err(error) if error.kind() == ErrorKind::Forbidden => Vec::new(),
+        let members: Vec<wire::Member> = match self.read(ask).await {
+            // Nothing was learnt.
+            Err(error) if error.kind() == ErrorKind::Forbidden => return Ok(true),
             read => read?,
         };
         let is_taken = members.iter().any(|member| member.names().any(|name| folded(name) == like));
-        self.personas.set_name_free(guild_id, persona, !is_taken);
+        self.personas.set_name_free(guild_id, persona, !is_taken, now);
         Ok(!is_taken)
     }
 }
@@ -254,5 +264,10 @@ fn lacks() -> ApiError {
 
 /// Fifteen webhooks are no fault of the words that were to be posted.
 fn no_place(error: ApiError) -> ApiError {
-    if error.kind() == ErrorKind::Invalid { lacks() } else { error }
+    if error.post_failure().code != Some(WEBHOOKS_FULL) {
+        return error;
+    }
+    let refused = RestError::Refused { status: 400, code: Some(WEBHOOKS_FULL) };
+    let error = ApiError::new(ErrorKind::Forbidden).with_code(WEBHOOKS_FULL);
+    error.with_source(refused)
 }

@@ -4,12 +4,12 @@ use std::fmt::{self, Write as _};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use dirigent_loopback::{RestFault, RestRoute, Said};
-use dirigent_testkit::memory_discord::Permissions;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Dispatch, Event, Metadata, Subscriber};
 
-use super::world::{WAYS, World};
+use super::world::{NAMES, WAYS, World};
+use crate::personas::let_manage_webhooks;
 
 /// Keeps all that this project logs, of every level.
 #[derive(Clone, Default)]
@@ -108,10 +108,8 @@ async fn no_token_is_logged() {
     let log = Everything::default();
     let _listening = tracing::subscriber::set_default(log.clone());
     let mut world = World::silent().await;
-    let guild = world.discord.guild(world.guild);
-    let heralds = guild.add_role("heralds", Permissions::MANAGE_WEBHOOKS);
-    guild.set_role(world.moderator, heralds, true);
-    world.has_personas = true;
+    let_manage_webhooks(&world.discord, world.guild, world.moderator);
+    world.personas = &NAMES;
     world.start().await;
     let mut tokens = vec![world.server.token(world.moderator)];
     for (route, fault) in [

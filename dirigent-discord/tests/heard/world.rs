@@ -67,7 +67,11 @@ impl Agent for Ear {
             missed: turn.missed().iter().map(|message| lines.line(message)).collect(),
             transcript: transcript.iter().map(|message| earlier.line(message)).collect(),
         });
-        Ok(self.stage.next.lock().unwrap().remove(self.name).unwrap_or(Reply::Pass))
+        let next = self.stage.next.lock().unwrap().remove(self.name).unwrap_or(Reply::Pass);
+        if let Reply::Say(text) = &next {
+            return Ok(Reply::Say(turn.with_mentions(text).into_owned()));
+        }
+        Ok(next)
     }
 }
 
@@ -89,8 +93,8 @@ pub(crate) struct World {
     pub(crate) config: Config,
     /// Whether the gateway is reached only some time after a start.
     pub(crate) is_gateway_late: bool,
-    /// Whether the agents have no accounts of their own: the moderator's webhooks post for them.
-    pub(crate) has_personas: bool,
+    /// The agents that have no accounts of their own: the moderator's webhooks post for them.
+    pub(crate) personas: &'static [&'static str],
     /// The files that were asked for.
     asked_files: Arc<Mutex<Vec<String>>>,
     store: Arc<MemoryChannels>,
@@ -129,7 +133,7 @@ impl World {
         let world = Self {
             clock, discord, server, guild, channel, person, moderator, monitor, agents, file_host, asked_files,
             intents: Feed::INTENTS, settings: Settings::default().with(|it| it.inherit_parent_mode = true),
-            config: Config::default(), is_gateway_late: false, has_personas: false, store: Arc::default(), stage: Stage::default(), dirigent: None,
+            config: Config::default(), is_gateway_late: false, personas: &[], store: Arc::default(), stage: Stage::default(), dirigent: None,
             connects: watch::Sender::new(true), running: JoinSet::new(),
         };
         world
@@ -152,7 +156,7 @@ impl World {
             .channels(Arc::clone(&self.store));
         for (name, bot) in NAMES.into_iter().zip(self.agents.clone()) {
             let ear = Ear { name, stage: self.stage.clone() };
-            builder = if self.has_personas {
+            builder = if self.personas.contains(&name) {
                 builder.host(name, ear, moderator.persona(Persona::new(shown_name(name))).unwrap())
             } else {
                 builder.host(name, ear, self.account(bot))

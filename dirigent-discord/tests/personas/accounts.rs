@@ -7,8 +7,10 @@ use dirigent::ports::{AllowedMentions, ApiError, Certainty, ErrorKind, Mentions,
 use dirigent::{ChannelId, DiscordApi as _, MessageId, UserId};
 use dirigent_discord::{BanGuard, DiscordAccount, Persona, PersonaAccount, RestError};
 use dirigent_testkit::ManualClock;
+use serde_json::json;
 
 use super::post;
+use crate::account::fixture::MESSAGE;
 use crate::account::server::{Reply, Server};
 
 const CHANNEL: ChannelId = ChannelId::new(700);
@@ -56,6 +58,18 @@ impl Scripted {
         Self { server, moderator, critic }
     }
 
+    /// The next webhook that is made is another one, which posts in this channel.
+    fn with_another(&self, channel: &str) {
+        let posted = format!(r#"{{"id":"903","channel_id":"{channel}"}}"#);
+        for (start, reply) in [
+            ("POST /channels/700/webhooks ", r#"{"id":"78","token":"hist"}"#),
+            ("PATCH /webhooks/78 ", "{}"),
+            ("POST /webhooks/78/hist", &posted),
+        ] {
+            self.server.rule(start, Reply::ok(reply));
+        }
+    }
+
     /// The lines of what was asked, without what is the same in all of them.
     fn lines(&self) -> Vec<String> {
         let short = |line: &String| line.replace("/api/v10", "").replace(" HTTP/1.1", "");
@@ -89,7 +103,6 @@ async fn the_first_post_makes_the_webhook_and_the_second_uses_it() {
     let expected = [
         "GET /channels/700",
         "GET /applications/@me",
-        "GET /channels/700/webhooks",
         "GET /channels/700/webhooks",
         "POST /channels/700/webhooks",
         "PATCH /webhooks/77",
@@ -130,6 +143,10 @@ async fn a_post_and_an_edit_ping_only_whom_the_agent_chose() {
         let refused = stage.critic.edit(CHANNEL, MessageId::new(900), content).await;
         assert_eq!(refused.unwrap_err().kind(), ErrorKind::Invalid);
     }
+    let other = Reply::status(401, r#"{"code":50027}"#);
+    stage.server.rule("PATCH /webhooks/77/hush/messages/900 ", other);
+    let gone = stage.critic.edit(CHANNEL, MessageId::new(900), "best").await.unwrap_err();
+    assert_eq!(gone.kind(), ErrorKind::Gone, "its webhook is another one");
 }
 
 /// There is no account behind a persona that could be mentioned: its mention is its name.
@@ -161,7 +178,7 @@ async fn in_a_thread_the_webhook_of_its_parent_posts_and_deletes() {
     stage.critic.delete(THREAD, MessageId::new(901)).await.unwrap();
     let asked = stage.lines();
     assert_eq!(
-        asked[7..],
+        asked[6..],
         [
             "GET /channels/701",
             "POST /webhooks/77/hush?thread_id=701&wait=true",
@@ -207,13 +224,7 @@ async fn a_webhook_that_is_gone_is_made_again_and_the_token_of_the_bot_is_not_bl
         let stage = Scripted::new().await;
         stage.critic.post(post(CHANNEL, "a", 1)).await.unwrap();
         stage.server.rule("POST /webhooks/77/", gone);
-        stage
-            .server
-            .rule("POST /channels/700/webhooks ", Reply::ok(r#"{"id":"78","token":"hist"}"#));
-        stage.server.rule("PATCH /webhooks/78 ", Reply::ok("{}"));
-        stage
-            .server
-            .rule("POST /webhooks/78/hist", Reply::ok(r#"{"id":"903","channel_id":"700"}"#));
+        stage.with_another("700");
         assert_eq!(stage.critic.post(post(CHANNEL, "b", 2)).await.unwrap().id, MessageId::new(903));
         stage.moderator.post(post(CHANNEL, "c", 3)).await.unwrap();
         // It is gone again and again.
@@ -221,6 +232,12 @@ async fn a_webhook_that_is_gone_is_made_again_and_the_token_of_the_bot_is_not_bl
         let error = stage.critic.post(post(CHANNEL, "confidential", 4)).await.unwrap_err();
         assert_eq!((error.kind(), error.certainty()), (ErrorKind::Unavailable, Certainty::NotDone));
         shows_nothing(&error);
+        // Nor does another 401, and no success lets a refused token be tried.
+        stage.server.rule("POST /webhooks/78/", Reply::status(401, r#"{"code":0}"#));
+        stage.with_another("700");
+        stage.server.rule("POST /webhooks/78/hist", Reply::status(401, r#"{"code":0}"#));
+        stage.critic.post(post(CHANNEL, "d", 5)).await.unwrap_err();
+        stage.moderator.post(post(CHANNEL, "e", 6)).await.unwrap();
     }
 }
 
@@ -255,20 +272,69 @@ async fn a_webhooks_limit_holds_back_no_other_post() {
     assert!(held.retry_after().is_some());
     stage.moderator.post(post(CHANNEL, "c", 3)).await.unwrap();
     let poet = stage.moderator.persona(Persona::new("Poet")).unwrap();
-    stage.server.rule("POST /channels/700/webhooks ", Reply::ok(r#"{"id":"78","token":"hist"}"#));
-    stage.server.rule("PATCH /webhooks/78 ", Reply::ok("{}"));
-    stage.server.rule("POST /webhooks/78/hist", Reply::ok(r#"{"id":"903","channel_id":"700"}"#));
+    stage.with_another("700");
     assert_eq!(poet.post(post(CHANNEL, "d", 4)).await.unwrap().id, MessageId::new(903));
+}
+
+/// In a thread, Discord says only that its webhook knows no such channel.
+#[tokio::test]
+async fn a_webhook_that_was_moved_loses_no_reply_in_a_thread() {
+    let stage = Scripted::new().await;
+    stage.critic.post(post(THREAD, "a", 1)).await.unwrap();
+    let gone = Reply::status(404, r#"{"code":10003}"#);
+    stage.server.rule("POST /webhooks/77/hush?thread_id=701&wait=true ", gone);
+    stage.with_another("701");
+    assert_eq!(stage.critic.post(post(THREAD, "b", 2)).await.unwrap().id, MessageId::new(903));
+    // The thread itself is gone.
+    let gone = Reply::status(404, r#"{"code":10003}"#);
+    stage.server.rule("POST /webhooks/78/", gone);
+    let error = stage.critic.post(post(THREAD, "c", 3)).await.unwrap_err();
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::Gone, Certainty::NotDone));
 }
 
 /// A person moved the webhook: what it posted elsewhere is taken back, and the channel has one of its own again.
 #[tokio::test]
 async fn a_webhook_that_was_moved_posts_nothing_elsewhere_for_long() {
     let stage = Scripted::new().await;
+    stage.critic.post(post(CHANNEL, "a", 1)).await.unwrap();
+    stage.with_another("700");
     stage
         .server
         .rule("POST /webhooks/77/hush?wait=true ", Reply::ok(r#"{"id":"950","channel_id":"999"}"#));
     stage.server.rule("DELETE /webhooks/77/hush/messages/950 ", Reply::status(204, ""));
-    stage.critic.post(post(CHANNEL, "a", 1)).await.unwrap_err();
-    assert_eq!(stage.asked("DELETE /webhooks/77/hush/messages/950").len(), 2);
+    assert_eq!(stage.critic.post(post(CHANNEL, "b", 2)).await.unwrap().id, MessageId::new(903));
+    assert_eq!(stage.asked("DELETE /webhooks/77/hush/messages/950").len(), 1);
+}
+
+/// Its text is looked for as Discord tells it: with an embed for the link, and the name of another persona.
+#[tokio::test]
+async fn a_doubtful_post_with_a_link_and_a_name_is_found_and_not_made_again() {
+    let stage = Scripted::new().await;
+    let poet = stage.moderator.persona(Persona::new("Poet")).unwrap().me().await.unwrap();
+    stage.server.rule("POST /webhooks/77/", Reply::Break);
+    let words = format!("<@{poet}> and @Critic, see https://a.example");
+    let doubtful = stage.critic.post(post(CHANNEL, &words, 1)).await.unwrap_err();
+    assert_eq!(doubtful.certainty(), Certainty::Unknown);
+    let told = json!([{
+        "id": MESSAGE.to_string(), "channel_id": "700", "type": 0, "webhook_id": "77", "embeds": [{"type": "link"}],
+        "content": "@Poet and @Critic, see https://a.example", "author": {"id": "77", "username": "Critic", "bot": true},
+    }]);
+    stage.server.rule("GET /channels/700/messages", Reply::ok(told.to_string()));
+    let posted = stage.critic.post(post(CHANNEL, &words, 1)).await.unwrap();
+    assert_eq!((posted.id, posted.deduplicated), (MessageId::new(MESSAGE), true));
+    assert_eq!(stage.asked("POST /webhooks/77").len(), 1);
+}
+
+/// Only fifteen webhooks are what a person must change.
+#[tokio::test]
+async fn a_webhook_that_discord_refuses_to_make_is_reported_with_its_reason() {
+    for (code, kind) in [(30_007, ErrorKind::Forbidden), (50_035, ErrorKind::Invalid)] {
+        let stage = Scripted::new().await;
+        let refusal = Reply::status(400, json!({ "code": code }).to_string());
+        stage.server.rule("POST /channels/700/webhooks ", refusal);
+        let error = stage.critic.post(post(CHANNEL, "a", 1)).await.unwrap_err();
+        let cause = error.source().and_then(|cause| cause.downcast_ref());
+        assert_eq!(cause, Some(&RestError::Refused { status: 400, code: Some(code) }));
+        assert_eq!((error.kind(), error.certainty()), (kind, Certainty::NotDone));
+    }
 }

@@ -1,8 +1,11 @@
 //! Names that a persona can have.
 
+use std::time::Duration;
+
 use dirigent::DiscordApi as _;
 use dirigent::ports::WriteBar;
 use dirigent_discord::{Persona, PersonaError};
+use dirigent_loopback::{RestFault, RestRoute};
 
 use super::{PersonaStage, persona};
 
@@ -18,6 +21,8 @@ async fn a_name_that_discord_refuses_or_that_hides_something_makes_no_persona() 
         ("My Discord", "discord"),
         ("Everyone", "everyone"),
         ("here", "here"),
+        ("Here we go", "here"),
+        ("everyone's friend", "everyone"),
         ("a@b", "@"),
         ("a#b", "#"),
         ("a: b", ":"),
@@ -49,4 +54,18 @@ async fn a_persona_whose_name_is_a_members_is_not_there() {
     assert_eq!(bars, [(ann, WriteBar::NameTaken)]);
     stage.discord.account(stage.person).set_name("Bob");
     assert_eq!(present().await, [poet, ann], "the name is free again");
+    stage.discord.account(stage.person).set_name("Ann LEE");
+    stage.clock.advance(Duration::from_secs(600));
+    assert_eq!(present().await, [poet], "it was taken later");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_name_that_could_not_be_looked_up_is_not_free_for_long() {
+    let stage = PersonaStage::new().await;
+    let (channel, poet) = (stage.channel(), stage.poet.me().await.unwrap());
+    let present = async || stage.moderator.members(channel, vec![poet]).await.unwrap();
+    stage.discord.account(stage.person).set_name("poet");
+    stage.loopback.next(RestRoute::SearchGuildMembers, RestFault::Forbidden);
+    assert_eq!(present().await, [poet]);
+    assert_eq!(present().await, []);
 }

@@ -1,6 +1,7 @@
 //! What the gateway pushes before the webhooks of a channel were read.
 
 use dirigent::DiscordApi as _;
+use dirigent::ports::WriteBar;
 use dirigent::snapshot::Pause;
 use dirigent_discord::Persona;
 use serde_json::json;
@@ -57,4 +58,29 @@ async fn the_reaction_that_stops_works_on_a_personas_message_too() {
     critic.post(super::post(CHANNEL, "hello", 1)).await.unwrap();
     fixture.push("MESSAGE_REACTION_ADD", &reaction).await;
     assert_eq!(fixture.status().await.rest, Some(Pause::Stopped));
+}
+
+/// A channel that is deleted, or left with its guild, is forgotten with its webhooks.
+#[tokio::test]
+async fn what_is_known_of_webhooks_is_forgotten_with_their_channel() {
+    for (gone, data) in [
+        ("CHANNEL_DELETE", json!({"id": "700", "guild_id": "1"})),
+        ("GUILD_DELETE", json!({"id": "1"})),
+    ] {
+        let fixture = Fixture::with(Plan::default()).await;
+        fixture.connect(everybody()).await;
+        fixture.chat().await;
+        let herald =
+            |id: u64| json!({"id": id.to_string(), "name": "herald", "application_id": null});
+        let full: serde_json::Value = (60..75).map(herald).collect();
+        fixture.server.rule("GET /channels/700/webhooks ", Reply::ok(full.to_string()));
+        let critic = fixture.account.persona(Persona::new("Critic")).unwrap();
+        let critic = critic.me().await.unwrap();
+        assert_eq!(fixture.account.members(CHANNEL, vec![critic]).await.unwrap(), []);
+        let bars = || fixture.account.write_bars(CHANNEL, &[critic]);
+        assert_eq!(bars(), [(critic, WriteBar::NoWebhook)]);
+        fixture.push(gone, &data).await;
+        fixture.connect(everybody()).await;
+        assert_eq!(bars(), [], "{gone}");
+    }
 }

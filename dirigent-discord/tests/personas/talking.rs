@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use dirigent::ports::AuthorKind;
 use dirigent::{DiscordApi as _, UserId};
-use dirigent_discord::Persona;
+use dirigent_discord::{Feed, Persona};
 use dirigent_loopback::{RestFault, RestRoute, Said};
+use dirigent_testkit::Log;
 use dirigent_testkit::memory_discord::Permissions;
 use dirigent_testkit::memory_discord::webhooks::Webhook;
 
-use super::TALK;
+use super::{TALK, let_manage_webhooks};
 use crate::heard::world::{NAMES, WAYS, Way, World, line, names, shown_name};
 
 /// A bot of personas that runs.
@@ -21,10 +22,8 @@ async fn world() -> World {
 
 async fn silent() -> World {
     let mut world = World::silent().await;
-    let guild = world.discord.guild(world.guild);
-    let heralds = guild.add_role("heralds", Permissions::MANAGE_WEBHOOKS);
-    guild.set_role(world.moderator, heralds, true);
-    world.has_personas = true;
+    let_manage_webhooks(&world.discord, world.guild, world.moderator);
+    world.personas = &NAMES;
     world
 }
 
@@ -100,14 +99,14 @@ async fn a_webhook_of_others_with_the_name_of_a_persona_is_no_agent() {
     for way in WAYS {
         let mut world = world().await;
         world.talk("critic", "I doubt it.").await;
-        let (own, id) = {
+        let id = {
             let mut state = world.discord.world();
-            let (own, webhook) = state.webhooks.of_channel(world.channel).next().unwrap();
+            let (_, webhook) = state.webhooks.of_channel(world.channel).next().unwrap();
             let webhook = Webhook { creator: world.person, ..webhook.clone() };
             let id = UserId::new(state.next_id());
             state.accounts.add(id, AuthorKind::Webhook);
             state.webhooks.by_id.insert(id, webhook);
-            (own, id)
+            id
         };
         world.discord.account(id).set_name("Critic");
         let asked = world
@@ -122,7 +121,6 @@ async fn a_webhook_of_others_with_the_name_of_a_persona_is_no_agent() {
             "{transcript:?}"
         );
         assert!(transcript.iter().any(|it| it == "Critic: I doubt it."), "{transcript:?}");
-        assert_ne!(own, id);
     }
 }
 
@@ -138,18 +136,29 @@ async fn a_reply_whose_answer_is_lost_is_posted_once_also_over_a_restart() {
     ] {
         let mut world = world().await;
         world.talk("poet", "First.").await;
-        world.next("poet", "Second.");
+        world.next("poet", "Second, @Critic.");
+        let called = world.calls().len();
         world.server.next(RestRoute::CreateFollowup, fault);
         world.discord.say(world.channel, world.person, "@poet more?");
         if crashes {
             world.pass(Duration::from_secs(1)).await;
+            // It was posted, or is on its way.
+            let posted = 3 + usize::from(matches!(fault, RestFault::SlowAnswer { .. }));
+            assert_eq!(
+                (world.discord.messages(world.channel).len(), world.calls().len()),
+                (posted, called + 1)
+            );
             world.crash().await;
             world.start().await;
         }
         world.rest(world.channel).await;
         let said: Vec<_> =
             world.discord.messages(world.channel).iter().map(|it| it.content.to_string()).collect();
-        assert_eq!(said, ["Good morning", "First.", "@poet more?", "Second."], "{fault:?}");
+        assert_eq!(
+            said,
+            ["Good morning", "First.", "@poet more?", "Second, @Critic."],
+            "{fault:?}"
+        );
         assert_eq!(webhooks(&world), 1);
     }
 }
@@ -183,6 +192,36 @@ async fn without_manage_webhooks_no_turns_are_taken_and_why_says_so() {
     assert_eq!(world.calls().len(), 3);
 }
 
+/// An agent with a token that names a persona posts the name, and no number.
+#[tokio::test]
+async fn the_name_of_a_persona_stays_a_name_in_what_an_agent_with_a_token_posts() {
+    let mut world = silent().await;
+    world.personas = &["critic"];
+    world.start().await;
+    world.talk("poet", "@Critic and @sceptic, is it so?").await;
+    let said = world.discord.messages(world.channel).pop().unwrap().content;
+    assert_eq!(*said, *format!("@Critic and <@{}>, is it so?", world.agent("sceptic")));
+}
+
+/// As the gateway tells of members.
+#[tokio::test]
+async fn a_member_who_takes_the_name_of_a_persona_ends_its_turns_at_once() {
+    let mut world = silent().await;
+    world.intents = Feed::INTENTS_WITH_MEMBERS;
+    world.start().await;
+    world.talk("poet", "First.").await;
+    world.discord.account(world.person).set_name("critic");
+    // Discord tells of a member who changes.
+    let (person, guild) = (world.person, world.discord.guild(world.guild));
+    guild.set_role(person, guild.add_role("audience", Permissions::NONE), true);
+    let asked = world
+        .asked(Way::Pushed, |world| _ = world.discord.say(world.channel, person, "Who?"))
+        .await;
+    let mut names = names(&asked);
+    names.sort_unstable();
+    assert_eq!(names, ["poet", "sceptic"]);
+}
+
 /// In a thread the webhook of its parent posts.
 #[tokio::test]
 async fn personas_take_turns_in_a_thread() {
@@ -209,6 +248,8 @@ async fn a_persona_is_called_without_an_entry_in_the_registry() {
 
     let world = silent().await;
     let moderator = world.account(world.moderator);
+    let log = Log::default();
+    let _listening = log.listen();
     let identity = |agent: &str, name: &str, user| Identity {
         discord_user_id: user,
         agent_id: agent.into(),
@@ -231,5 +272,7 @@ async fn a_persona_is_called_without_an_entry_in_the_registry() {
     expected.sort_unstable();
     assert_eq!(dirigent.agent_accounts(), expected);
     assert_eq!(registry.all().await.unwrap(), registered);
+    let is_told = |line: &String| line.contains("it is left out") && line.contains("thief");
+    assert!(log.lines().iter().any(is_told), "{:?}", log.lines());
     running.abort();
 }

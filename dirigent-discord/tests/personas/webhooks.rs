@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::ports::{Certainty, ErrorKind};
+use dirigent::ports::{Access, Certainty, ErrorKind, GuildApi as _, NewChannel};
 use dirigent::{ChannelId, DiscordApi as _, UserId};
 use dirigent_discord::{NeededPermission, SetupIssue};
 use dirigent_loopback::{RestFault, RestRoute};
@@ -139,8 +139,15 @@ async fn one_that_was_deleted_is_made_again_and_what_it_wrote_stays_its_personas
     let read = stage.moderator.history(newest(channel)).await.unwrap();
     assert!(read.len() == 2 && read.iter().all(|message| message.author == me));
     stage.poet.delete(channel, second).await.unwrap();
+    let edited =
+        async |message| stage.poet.edit(channel, message, "c").await.map_err(|it| it.kind());
+    assert_eq!(edited(second).await, Err(ErrorKind::Gone));
     let foreign = stage.poet.delete(channel, first).await.unwrap_err();
     assert_eq!(foreign.kind(), ErrorKind::Forbidden, "its webhook is gone");
+    // Unnoticed until it is used, and known from then on.
+    stage.discord.world().webhooks.by_id.clear();
+    assert_eq!(edited(second).await, Err(ErrorKind::Gone));
+    stage.poet.post(post(channel, "d", 3)).await.unwrap();
 }
 
 /// R041
@@ -179,6 +186,28 @@ async fn a_persona_is_there_where_its_webhook_is_or_may_be_made() {
     assert_eq!(stage.loopback.traffic().of(RestRoute::ListChannelWebhooks), asked);
 }
 
+/// A channel lets in accounts; a persona comes by its webhook.
+#[tokio::test(flavor = "current_thread")]
+async fn a_persona_is_invited_to_a_new_channel_and_sees_it() {
+    let stage = PersonaStage::new().await;
+    let guild = stage.discord.guild(stage.guild);
+    let admins = guild.add_role("admins", Permissions::ADMINISTRATOR);
+    guild.set_role(stage.bot, admins, true);
+    let [poet, critic] = [stage.poet.me().await.unwrap(), stage.critic.me().await.unwrap()];
+    let name = "debate".to_owned();
+    let members = vec![poet, stage.person, critic];
+    let new = NewChannel { guild: stage.guild, name, members };
+    let channel = stage.moderator.create_channel(new).await.unwrap().id;
+    let let_in = format!("{:?}", stage.discord.world().places.rooms[&channel].overwrites);
+    assert!(let_in.contains(&stage.person.to_string()) && !let_in.contains(&poet.to_string()));
+    stage.poet.post(post(channel, "a", 1)).await.unwrap();
+    assert!(stage.moderator.can_see(channel, poet).await.unwrap());
+    assert!(!stage.moderator.is_administrator(stage.guild, poet).await.unwrap());
+    let access = async |access| stage.moderator.set_access(channel, poet, access).await;
+    access(Access::Full).await.unwrap();
+    assert_eq!(access(Access::None).await.unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
 #[tokio::test(flavor = "current_thread")]
 async fn fifteen_webhooks_leave_the_last_personas_out_and_the_diagnosis_says_so() {
     let stage = PersonaStage::new().await;
@@ -214,6 +243,15 @@ async fn a_doubtful_post_is_not_taken_for_one_that_said_the_same() {
         stage.loopback.next(RestRoute::CreateFollowup, fault);
         stage.poet.post(post(channel, "yes", made)).await.unwrap_err();
         stage.discord.say(channel, stage.person, "yes");
+        if fault == RestFault::NotDelivered {
+            // It may still be on its way.
+            let waits = stage.poet.post(post(channel, "yes", made)).await.unwrap_err();
+            assert_eq!(
+                (waits.kind(), waits.certainty()),
+                (ErrorKind::Unavailable, Certainty::Unknown)
+            );
+            stage.clock.advance(waits.retry_after().unwrap());
+        }
         let posted = stage.poet.post(post(channel, "yes", made)).await.unwrap();
         assert_eq!(posted.deduplicated, fault == RestFault::LostAnswer);
         assert_ne!(posted.id, first);

@@ -12,12 +12,12 @@ use dirigent_discord::{BanGuard, DiscordAccount, Feed, Persona, ShardFeed};
 use dirigent_loopback::{
     GatewayFaults, LoopbackDiscord, RestFault, RestFaults, RestRoute, Traffic,
 };
-use dirigent_testkit::memory_discord::Permissions;
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use twilight_gateway::{ConfigBuilder, Intents, Message, Shard, ShardId};
 
+use crate::personas::let_manage_webhooks;
 use crate::soak::asking::{self, Asking};
 use crate::soak::hosted::Talker;
 use crate::soak::line::{Line, NoQueue};
@@ -80,9 +80,7 @@ impl Fixture {
             let guild = discord.add_guild(person);
             channels.push(discord.add_channel(guild, name, &present));
             if agents == Agents::Personas {
-                let guild = discord.guild(guild);
-                let heralds = guild.add_role("heralds", Permissions::MANAGE_WEBHOOKS);
-                guild.set_role(moderator, heralds, true);
+                let_manage_webhooks(&discord, guild, moderator);
             }
         }
         let server = LoopbackDiscord::start(discord).await.unwrap();
@@ -318,6 +316,7 @@ impl Fixture {
         let now = self.traffic();
         let routes = [
             RestRoute::CreateMessage,
+            RestRoute::CreateFollowup,
             RestRoute::DeleteMessage,
             RestRoute::ListMessages,
             RestRoute::ListGuildMembers,

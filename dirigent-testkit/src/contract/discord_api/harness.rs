@@ -1,6 +1,7 @@
 //! The chat in which the suite plays, and what its checks have in common.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::ports::{HistoryRequest, Nonce, Post, Posted, Timestamp};
@@ -78,6 +79,12 @@ pub trait DiscordHarness: Send + Sync {
     /// The time by the chat's clock. The default is that of this machine.
     fn now(&self) -> Timestamp {
         SystemClock::new().now()
+    }
+
+    /// Lets time pass, for an account that is not sure yet what became of a post. The default waits.
+    async fn pass(&self, time: Duration) {
+        let clock = SystemClock::new();
+        clock.sleep_until(clock.now() + time).await;
     }
 
     /// Whether the chat shows which message a post answers; without it a post that answers one is a message as any other.
