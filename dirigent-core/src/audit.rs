@@ -132,7 +132,8 @@ const RULES: &[Rule] = &[
         slot.is_none_or(|slot| matches!(slot.turn, SeatTurn::Passed | SeatTurn::Spoke))
     }),
     ("outside a cycle nothing of one is remembered", |c| {
-        let is_empty = !c.words.cycle_requested && c.cycle.last_completer.is_none();
+        let is_requested = c.words.cycle_requested || c.words.returned;
+        let is_empty = !is_requested && c.cycle.last_completer.is_none();
         let ahead = |slot: &Slot| slot.turn == SeatTurn::Ahead;
         c.is_in_cycle() || (is_empty && c.roster.list.slots().iter().all(ahead))
     }),
@@ -175,8 +176,8 @@ const RULES: &[Rule] = &[
     ("a cycle for the addressed is a cycle", |c| c.is_in_cycle() || !c.cycle.is_round()),
     ("nothing is planned for a channel at rest", |c| {
         let plans: Plans = c.cycle.plans.value();
-        // What a word asks for that waits for quiet is kept for its wake.
-        let has_round = !plans.next_round.is_empty() && plans.settling.is_none();
+        // Whom a word is for is kept for its wake.
+        let has_round = !plans.next_round.is_empty() && !c.words.wake_pending;
         let is_planned = plans.chosen.is_some() || plans.handed_to.is_some() || has_round;
         !c.floor.phase.is_idle() || !is_planned
     }),

@@ -2,7 +2,7 @@
 //! machine changes it and says what follows.
 //!
 //! For example, `standing` has mode, pause and archive, `floor` phase and turn, `roster` the speaker list, `cycle`
-//! requests and choices, `words` what no agent has heard yet, and `pending` the effects that must be settled. A
+//! requests and choices, `words` what no turn has taken yet, and `pending` the effects that must be settled. A
 //! topic that most channels never use is `rare`: it costs one word until it is first changed.
 //!
 //! Every field is public, because the state is what is stored: a [`Snapshot`] contains it as it is, and
@@ -78,7 +78,7 @@ clone_in_place! {
     Roster { list, read_at, asked_at, refresh, muted, attendance }
     SpeakerList { slots }
     Cycle { last_completer, plans }
-    Words { wake_pending, wake_unserved, cycle_requested, awaits_human, queue }
+    Words { wake_pending, wake_unserved, cycle_requested, returned, awaits_human, queue }
     Quota { limits, budget, hourly }
     Seen { horizon, newest, recent }
     Recent { messages, runs }
@@ -142,7 +142,7 @@ pub struct State {
     pub roster: Roster,
     /// The cycle under way.
     pub cycle: Cycle,
-    /// What was said that no agent has heard yet.
+    /// What was said that no turn has taken yet.
     pub words: Words,
     /// How much agents may still say.
     pub quota: Quota,
@@ -196,6 +196,7 @@ impl State {
         self.roster.shrink();
         if let Some(hourly) = self.quota.hourly.existing() {
             hourly.forget(at);
+            hourly.spoken.shrink_to_fit();
         }
     }
 }

@@ -255,7 +255,7 @@ impl<'a> View<'a> {
         self.state().words.wake_pending
     }
 
-    /// Whether agents were given something that people said, and none of them has ended a turn since with a reply or a pass.
+    /// Whether the channel woke for a word, or handed one over, and no turn has replied or passed since.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};

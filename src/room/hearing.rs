@@ -13,6 +13,7 @@ use super::commands::{Commands, DELETED_MAX};
 use super::context::Context;
 use super::marks::CLOCKS_APART;
 use super::step::Step;
+use super::turns::Turns;
 use crate::ChatMessage;
 use crate::values::message::{AuthorKind, ChatKind};
 
@@ -245,9 +246,17 @@ impl Step<'_> {
 
     /// A message was deleted, and the host lets people take a question back.
     pub(super) fn hear_deletion(&mut self, id: MessageId) {
+        let is_owed = |turns: &Turns| {
+            let view = turns.view();
+            view.is_wake_pending() || view.is_wake_unserved()
+        };
+        let was_owed = is_owed(self.turns);
         let _ = self.turns.submit(self.cx, self.now, &Input::Deleted(id));
+        // What was taken back because all failed with it is a question of its own if it is said again.
+        let is_withdrawn = was_owed && !is_owed(self.turns);
         let inbox = &mut self.lanes.inbox;
-        let known = inbox.texts().get(id).filter(|it| it.is_by_person() && inbox.was_brought(id));
+        let is_brought = !is_withdrawn && inbox.was_brought(id);
+        let known = inbox.texts().get(id).filter(|it| is_brought && it.is_by_person());
         if let Some(message) = known.cloned() {
             if self.lanes.commands.deleted.len() >= DELETED_MAX {
                 self.lanes.commands.deleted.pop_front();

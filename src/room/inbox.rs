@@ -32,7 +32,8 @@ pub(crate) struct Inbox {
     readers: Vec<Reader>,
     /// The agent that was woken for this turn. How the turn ends is the host's matter, and told by the machine.
     woken: Option<(AgentKey, TurnId)>,
-    /// What people said that no turn has taken yet: the channel does not go to sleep over it.
+    /// What people said and no agent was handed in a turn that ended well: the channel is woken for it, also where the turn machine
+    /// was not told of it, for example because it was read of the chat.
     unserved: Option<Span>,
     /// Up to where an agent that reads the channel itself had it before it when its newest turn began.
     read: Option<MessageId>,
@@ -436,10 +437,8 @@ impl Inbox {
             Some(reader) => (&reader.handed, reader.given_up),
             None => (&new, 0),
         };
-        // Called again in a turn in which it was called already, it is handed the same again, if all of that fits. The runs that
-        // an initiator's permits allow are in no turn, and each is for itself.
-        let before = reader.filter(|_| turn != TurnId::default());
-        let before = before.and_then(|reader| reader.before.as_ref());
+        // Called again in a turn in which it was called already, it is handed the same again, if all of that fits.
+        let before = reader.and_then(|reader| reader.before.as_ref());
         let before = before.filter(|before| before.turn == turn).map(|before| &before.handed);
         if let Some(before) = before.filter(|handed| self.has_all_after(handed)) {
             let again = self.search(before, turn, own, bounds, gives_up, done_without)?;
@@ -545,7 +544,9 @@ impl Inbox {
         for message in taken {
             reader.handed.take(message);
         }
-        if reader.before.as_ref().is_none_or(|before| before.turn != turn) {
+        // The runs that an initiator's permits allow are in no turn, and each is for itself.
+        let is_in_turn = turn != TurnId::default();
+        if is_in_turn && reader.before.as_ref().is_none_or(|before| before.turn != turn) {
             reader.before = Some(Before { turn, handed });
         }
         (reader.is_cut, reader.given_up) = (is_cut, 0);
@@ -638,12 +639,14 @@ impl Inbox {
         under_way.is_some_and(|under_way| under_way.next.includes(message))
     }
 
-    /// Whether the agent's newest turn failed with something that people said.
+    /// Whether the agent has failed with this word or with an older one, and has not taken that since: what comes after it waits,
+    /// too.
     #[cfg(test)]
-    pub(super) fn is_failing(&self, agent: AgentKey) -> bool {
+    pub(super) fn is_failing(&self, agent: AgentKey, word: MessageId) -> bool {
         let mut readers = self.readers.iter();
         let reader = readers.find(|reader| reader.handed.agent == agent);
-        reader.is_some_and(|reader| !reader.failing.is_empty())
+        let failing = reader.and_then(|reader| reader.failing.first());
+        failing.is_some_and(|(oldest, _)| *oldest <= word)
     }
 
     #[cfg(test)]
@@ -758,7 +761,7 @@ impl Inbox {
         }
     }
 
-    /// What no turn has taken, or no turn could bring whole. For the record.
+    /// The same, and what no turn could bring whole. For the record.
     pub(crate) fn unserved(&self) -> Option<Span> {
         let mut unserved = self.unserved;
         let mut keep = |span: Span| match &mut unserved {

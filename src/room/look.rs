@@ -132,7 +132,13 @@ impl Look<'_> {
     /// Whether people said something that is still to be handed to an agent.
     pub(crate) fn has_word(&self) -> bool {
         let view = self.turns.view();
-        let waits = view.run().is_none() || self.active.is_some_and(|it| it.calls.is_waiting());
+        // A host may have given the run no name.
+        let is_begun = matches!(
+            view.phase(),
+            PhaseKind::Running | PhaseKind::Confirming | PhaseKind::Delivering
+        );
+        let runs = is_begun || view.run().is_some();
+        let waits = !runs || self.active.is_some_and(|it| it.calls.is_waiting());
         let is_unheard = view.is_wake_unserved() && waits;
         let is_kept = view.is_wake_pending() || view.queued().is_some();
         let is_ungiven = self.active.is_some_and(|active| active.inbox.wakes_for(false).is_some());

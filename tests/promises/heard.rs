@@ -593,6 +593,27 @@ fn the_copy_of_a_deleted_question_takes_its_place() {
     }
 }
 
+/// HR22: no agent answers the question, which is taken back, so its copy asks anew.
+#[test]
+fn the_copy_of_a_question_with_which_all_failed_is_a_question() {
+    let mut stage = room_by(|config| config.people.withdraw_deleted = true);
+    let (channel, webhook) = (stage.channel(), stage.discord().add_webhook());
+    for name in NAMES {
+        stage.agent(name).then(Act::Fail);
+    }
+    let before = stage.status().unwrap().turn;
+    let question = stage.say("what is 2 + 2?");
+    stage.until_dormant();
+    assert_eq!(asked_since(&stage, before), NAMES);
+    stage.discord().delete_message(channel, question);
+    stage.settle();
+    let asked = asked_by(&mut stage, |stage| {
+        let by = |message| ChatMessage { author_kind: AuthorKind::Bridged, ..message };
+        stage.discord().say_with(channel, webhook, "what is 2 + 2?", by);
+    });
+    assert_eq!(asked, NAMES);
+}
+
 /// HR22: what is said again later, or by a webhook that is not listed, is a question of its own or a bot's word.
 #[test]
 fn only_a_copy_that_comes_at_once_and_from_people_takes_its_place() {

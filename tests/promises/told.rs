@@ -77,6 +77,24 @@ fn a_status_says_why_no_agent_speaks_and_that_a_word_waits() {
     assert!(!stage.status().unwrap().has_word);
 }
 
+#[test]
+fn a_word_is_with_an_agent_that_runs_whether_or_not_its_run_has_a_name() {
+    for run in [None, Some(RunId::new(1))] {
+        let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
+        stage.chat();
+        let channel = stage.channel();
+        stage
+            .call(move |d| async move { d.channel(channel).wake(Some(&"a".into())).await })
+            .unwrap();
+        stage.advance(SECOND);
+        assert!(stage.status().unwrap().has_word, "nobody runs");
+        let asked = stage
+            .call(move |d| async move { d.channel(channel).may_speak(&"a".into(), run).await });
+        assert!(asked.is_ok(), "{asked:?}");
+        assert!(!stage.status().unwrap().has_word, "{run:?}");
+    }
+}
+
 /// S8, R247
 #[test]
 fn a_status_says_what_each_agent_is_doing() {

@@ -25,6 +25,7 @@ mod no_lost_wake_up;
 mod numbers_rise;
 mod observation;
 mod one_speaker;
+mod one_wake_per_word;
 mod only_people_lift;
 mod outages_skip_nobody;
 mod repeatable;
@@ -105,6 +106,7 @@ pub const ALL: &[Invariant] = &[
     no_lost_wake_up::INVARIANT,
     dormant_after_silence::INVARIANT,
     no_loop::INVARIANT,
+    one_wake_per_word::INVARIANT,
     archived_absorbs::INVARIANT,
     turns_end::INVARIANT,
     whole_turns_end::INVARIANT,

@@ -345,5 +345,9 @@ impl Model {
     fn enter(&mut self, phase: Phase) {
         self.phase_since = self.now;
         self.phase = phase;
+        let rests = matches!(self.phase, Phase::Dormant | Phase::Disabled | Phase::Unknown { .. });
+        if rests && !self.kept_in_mind {
+            self.question = None; // rule 80
+        }
     }
 }

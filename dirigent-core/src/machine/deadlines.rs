@@ -75,11 +75,10 @@ pub(crate) fn goes_on_at(look: &Look<'_>) -> Option<Timestamp> {
             roster.refresh.filter(|_| is_waited_for).map(|refresh| refresh.until)
         }
         Phase::Dormant if words.wake_pending => {
-            let settled = look.state.cycle.settling().filter(|_| look.may_wake());
-            let settled = settled.map(|settling| settling.until);
+            let settled = look.state.cycle.settling().map(|settling| settling.until);
             let wakes = settled.into_iter().chain(cap_deadline(look)).min();
-            // A ceiling that is reached by then keeps the channel asleep.
-            wakes.filter(|at| !Look { now: *at, ..*look }.ceiling_reached())
+            // A ceiling of time that is reached by then keeps the channel asleep.
+            wakes.filter(|at| Look { now: *at, ..*look }.may_wake())
         }
         Phase::Dormant
         | Phase::Unknown { .. }
@@ -169,7 +168,7 @@ fn overdue_at(look: &Look<'_>) -> Option<Timestamp> {
 fn cap_deadline(look: &Look<'_>) -> Option<Timestamp> {
     let State { roster, quota, .. } = look.state;
     let is_capped = look.config.budget.agent_turns_per_hour.is_some();
-    if !is_capped || look.ceiling_reached() || !look.wakes_for_pending() {
+    if !is_capped || !look.wakes_for_pending() {
         return None;
     }
     let agents = roster.list.slots().iter().map(|slot| slot.agent);

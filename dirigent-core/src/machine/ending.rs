@@ -50,6 +50,16 @@ impl Ending<'_, '_> {
     /// Writes down how the speaker's turn ended.
     #[inline]
     pub(crate) fn record(&mut self, TurnEnd { agent, turn, cause }: TurnEnd) {
+        // One that passed had nothing to say to what it was given; one that failed did not take what it was given since
+        // the last part of its reply.
+        let is_taken =
+            turn != SeatTurn::Skipped && !matches!(cause, Cause::RunFailed | Cause::SignalMissing);
+        // Where no other takes what a run was given that was cut off, its agent does, once it is back.
+        let is_cut_off =
+            matches!(cause, Cause::RunLost | Cause::AgentOffline | Cause::AgentMayNotWrite)
+                && matches!(self.floor.phase, Phase::Running { receipt: false, .. })
+                && !self.floor.has_spoken();
+        self.words.wake_unserved = !is_taken && (self.words.wake_unserved || is_cut_off);
         let turn = if self.floor.has_spoken() { SeatTurn::Spoke } else { turn };
         // Of a turn that passed nothing is on its way, but for what its host recognised as said before; of a whole reply
         // nothing more.
@@ -65,17 +75,6 @@ impl Ending<'_, '_> {
         if turn != SeatTurn::Skipped {
             self.cycle.last_completer = Some(agent);
         }
-        // One that passed had nothing to say to what it was given; one that failed did not take it.
-        let is_taken = match turn {
-            SeatTurn::Spoke => true,
-            SeatTurn::Passed => cause != Cause::RunFailed,
-            SeatTurn::Ahead | SeatTurn::Skipped => false,
-        };
-        // Where no other takes what a run was given that was cut off, its agent does, once it is back.
-        let is_cut_off =
-            matches!(cause, Cause::RunLost | Cause::AgentOffline | Cause::AgentMayNotWrite)
-                && matches!(self.floor.phase, Phase::Running { .. });
-        self.words.wake_unserved = !is_taken && (self.words.wake_unserved || is_cut_off);
         self.leave();
         self.out.tell(self.floor, Some(agent), cause);
     }

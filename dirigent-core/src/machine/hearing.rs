@@ -219,13 +219,21 @@ impl Hearing<'_, '_> {
             let is_first = !words.wake_pending && !words.has_queued();
             self.step.wake_by(author, addressed);
             if is_first && author == Author::Human {
-                self.step.keep_question(Some(message.id));
+                self.ask(message.id);
             }
         }
     }
 
-    /// A message was deleted. The question for which the channel wakes asks for nothing any more, if no agent was told of
-    /// it, or took it, and nothing else was said (rule 80).
+    /// This is the one message for which the channel wakes, where that matters.
+    fn ask(&mut self, question: MessageId) {
+        if self.step.out.config.people.withdraw_deleted {
+            self.step.state.cycle.plans.edit().question = Some(question);
+            self.step.out.changed();
+        }
+    }
+
+    /// A message was deleted. The question for which the channel wakes asks for nothing any more, if the agent that has the floor
+    /// was not told of it, no turn took it, and nothing else was said (rule 80).
     pub(crate) fn on_deleted(&mut self, id: MessageId) {
         let State { words, seen, floor, cycle, standing, .. } = &*self.step.state;
         let is_question = cycle.question() == Some(id) && seen.newest == Some(id);
@@ -233,20 +241,24 @@ impl Hearing<'_, '_> {
             return;
         }
         // A run may have begun whose agent is still to be told: the library waits for a place to call it.
-        let is_owed = self.step.out.pending.has_trigger_of(floor.turn);
-        let waits = matches!(floor.phase, Phase::Refreshing(Purpose::Wake(_)))
-            || is_owed && matches!(floor.phase, Phase::Granted(_) | Phase::Running { .. })
-            || standing.is_paused() && matches!(floor.phase, Phase::Granted(_));
-        if floor.phase == Phase::Dormant {
-            self.step.state.words.withdraw();
-            self.step.state.cycle.forget_plans();
-            self.step.tell(None, Cause::Withdrawn);
-        } else if waits && words.wake_unserved {
-            self.step.state.words.withdraw();
-            self.step.runs().cancel();
-            self.step.ending().break_off();
-            self.step.members().stop_reading();
-            self.step.rotation().become_dormant(Cause::Withdrawn);
+        let is_owed = || self.step.out.pending.has_trigger_of(floor.turn);
+        let is_unheard = || standing.is_paused() || !cycle.is_told(floor.turn);
+        let is_untold = matches!(floor.phase, Phase::Refreshing(_))
+            || matches!(floor.phase, Phase::Granted(_)) && (is_unheard() || is_owed())
+            || matches!(floor.phase, Phase::Running { .. }) && is_owed();
+        let (is_pending, is_untaken) = (words.wake_pending, is_untold && words.wake_unserved);
+        let step = &mut *self.step;
+        if step.state.floor.phase == Phase::Dormant && is_pending {
+            step.state.words.withdraw();
+            step.state.cycle.forget_plans();
+            step.state.cycle.forget_question();
+            step.tell(None, Cause::Withdrawn);
+        } else if is_untaken {
+            step.state.words.withdraw();
+            step.runs().cancel();
+            step.ending().break_off();
+            step.members().stop_reading();
+            step.rotation().become_dormant(Cause::Withdrawn);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::machine::operator::Operator;
 use crate::machine::outage::Outages;
 use crate::machine::step::Step;
 use crate::machine::writing::Writing;
-use crate::state::{Phase, Start, State};
+use crate::state::{Phase, State};
 use crate::{
     AgentKey, Answer, Cause, Deadline, DeadlineReason, Effect, Input, MessageId, Outcome, Refusal,
     RunId, Settlement, Ticket,
@@ -109,7 +109,7 @@ fn on_due(step: &mut Step<'_>, due: Deadline) {
             let ended = step.interruption().on_consult_late();
             step.go_on(ended.as_ref());
         }
-        DeadlineReason::Cap => step.wake(Start::First, Cause::HumanMessage),
+        DeadlineReason::Cap => step.wake_for_pending(),
         DeadlineReason::Settle => step.wake_for_settled(),
         DeadlineReason::Poll => step.runs().poll(),
         DeadlineReason::Members => Listing { step }.go_on_without(Cause::MembersLate),
@@ -275,8 +275,11 @@ fn on_settled(step: &mut Step<'_>, ticket: Ticket, settlement: Settlement) -> Re
             step.runs().on_polled(ticket, retry_at);
         }
         (Effect::Poll { .. }, _) => step.runs().on_polled(ticket, None),
-        (Effect::Trigger { .. }, Settlement::Done { message: Some(message) }) => {
-            step.caller().dispose(message);
+        (Effect::Trigger { turn, .. }, Settlement::Done { message }) => {
+            step.state.cycle.tell(turn);
+            if let Some(message) = message {
+                step.caller().dispose(message);
+            }
         }
         (Effect::Reminder { .. }, Settlement::Done { .. }) => {}
         (Effect::Reminder { .. }, _) => step.reminding().on_failed(),

@@ -20,6 +20,9 @@ impl Listing<'_, '_> {
         step.members().check(ticket, agents)?;
         step.members().stop_reading();
         step.out.changed();
+        while let Some(agent) = step.state.roster.list.unmark(agents) {
+            step.rotation().note_return(agent);
+        }
         let ended = EndedCycle::of(step.state);
         let anybody_new = step.members().read(agents);
         // An agent that has left begins with a free hour when it comes back.
@@ -86,6 +89,7 @@ impl Listing<'_, '_> {
         state.cycle.forget_plans();
         state.words.awaits_human = false;
         state.words.keep_unserved();
+        state.cycle.forget_answered(&state.words);
         step.out.shift(&mut state.floor, phase, None, cause);
     }
 

@@ -54,6 +54,7 @@ impl Look<'_> {
             && !standing.is_stopped()
             && !words.awaits_human
             && !self.budget_spent()
+            && !self.ceiling_reached()
             && !standing.is_chat_away()
     }
 

@@ -65,6 +65,7 @@ impl Operator<'_, '_> {
             self.step.state.quota.limits = CeilingCounts::default();
             self.step.state.reminders.restart_count();
             self.step.state.words.forget();
+            self.step.state.cycle.forget_question();
             self.enter_mode(mode, Cause::ModeChanged);
             if mode.keeps_turns() {
                 self.step.members().fetch();
@@ -149,6 +150,7 @@ impl Operator<'_, '_> {
         state.words.keep_unserved();
         // People expect a resume to go on where the stop cut.
         state.words.wake_pending |= is_cut;
+        state.cycle.forget_answered(&state.words);
         state.standing.pause = Some(pause);
         // Where no turns are kept, there is none to return to.
         let keeps_no_turns = matches!(state.floor.phase, Phase::Disabled | Phase::Dead);
@@ -263,6 +265,7 @@ impl Operator<'_, '_> {
         let step = &mut *self.step;
         if cause != WakeCause::Operator && must_wait(step) {
             // What was posted is there: the channel begins when it can.
+            step.state.cycle.forget_question();
             step.keep_in_mind(true);
             if !step.state.standing.is_stopped() {
                 step.members().recount();
@@ -279,10 +282,11 @@ impl Operator<'_, '_> {
         if step.look().ceiling_reached() {
             return Err(Refusal::CeilingReached);
         }
-        // A person's word that no agent has heard is what was waited for.
+        // A person's word that no turn took is what was waited for.
         if step.state.words.awaits_human && cause != WakeCause::Unheard {
             return Err(Refusal::AwaitingHuman);
         }
+        step.state.cycle.forget_question();
         step.must_be_heard();
         let start = first.map_or(Start::First, Start::At);
         let phase = step.state.floor.phase;
@@ -393,6 +397,7 @@ impl Operator<'_, '_> {
         state.standing.created = true;
         state.standing.pause = None;
         state.words.forget();
+        state.cycle.forget_question();
         state.standing.archived = Some(Box::new(Archived {
             at: self.step.out.now,
             concluded: by.is_some(),

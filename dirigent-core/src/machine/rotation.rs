@@ -1,11 +1,13 @@
 //! From one turn to the next: granting, the cycle's boundary, dormancy (rules 29 to 34)
 
+use alloc::vec::Vec;
+
 use crate::machine::caller::Caller;
 use crate::machine::members::Members;
 use crate::machine::next_speaker::NextSpeaker;
 use crate::machine::out::Out;
 use crate::machine::reminding::Reminding;
-use crate::state::speaker_list::SeatTurn;
+use crate::state::speaker_list::{SeatTurn, Slot};
 use crate::state::{
     Cycle, Floor, Grant, Phase, Purpose, Quota, Rare, Reminders, Rng, Roster, Situation, Start,
     State, Words,
@@ -48,7 +50,7 @@ impl EndedCycle {
         let list = &roster.list;
         let mut speakers = list.speakers();
         Self {
-            requested: words.cycle_requested,
+            requested: words.cycle_requested || words.returned && words.are_owed(),
             speakers: [speakers.next(), speakers.next()],
             was_round: cycle.is_round(),
             anybody_completed: list.anybody_completed(),
@@ -195,6 +197,20 @@ impl<'o> Rotation<'_, 'o> {
         self.out.changed_if(is_change);
     }
 
+    /// This agent can be granted again. Where it was skipped, another cycle follows if no turn takes what was said. That is no
+    /// news to those who passed or spoke last: one of them would speak twice in a row.
+    pub(crate) fn note_return(&mut self, agent: AgentKey) {
+        let is_over = self.floor.phase == Phase::Refreshing(Purpose::Boundary);
+        let is_missed = |slot: &&Slot| {
+            slot.turn == SeatTurn::Skipped || is_over && slot.turn == SeatTurn::Ahead
+        };
+        let slot = self.roster.list.slot(agent).filter(is_missed);
+        if slot.is_some_and(|slot| self.next_speaker().hindrance(slot).is_none()) {
+            let is_first = !core::mem::replace(&mut self.words.returned, true);
+            self.out.changed_if(is_first);
+        }
+    }
+
     /// The channel wakes: a new cycle begins, with a list that is read anew unless it is fresh.
     pub(crate) fn wake(&mut self, start: Start, cause: Cause) {
         self.words.wake_unserved = self.words.wake_pending || must_be_heard(cause);
@@ -255,14 +271,19 @@ impl<'o> Rotation<'_, 'o> {
 
     /// The member list is there, or will not come: another cycle, or dormancy.
     pub(crate) fn end_boundary(&mut self, ended: EndedCycle, anybody_new: bool) {
+        // With what was said to the addressed only, and with which they failed, no others are asked.
+        let is_owed = self.words.wake_unserved && !self.words.cycle_requested;
+        let round = if is_owed { self.cycle.take_round() } else { Vec::new() };
         if !anybody_new && !self.goes_on_after(&ended) {
             let cause = match ended.speakers {
                 [Some(_), _] => Cause::NoOtherAgent,
                 [None, _] if ended.anybody_completed => Cause::AllPassed,
                 [None, _] => Cause::Unanswered,
             };
-            return self.become_dormant(cause);
+            self.become_dormant(cause);
+            return self.hold_again(&round);
         }
+        self.hold_again(&round);
         let planned = self.cycle.is_round_planned();
         // A cycle for the addressed only changes no order: what it interrupted goes on after it.
         let is_apart = planned && self.out.config.people.mentions == MentionRule::Only;
@@ -278,6 +299,13 @@ impl<'o> Rotation<'_, 'o> {
             None => Cause::NextCycle,
         };
         self.begin_cycle(Start::First, cause);
+    }
+
+    /// A round that was in vain is held again.
+    fn hold_again(&mut self, round: &[AgentKey]) {
+        if !round.is_empty() {
+            self.cycle.plan_round(round);
+        }
     }
 
     /// Whether another cycle follows the one that ended, as the list is now.
@@ -356,6 +384,7 @@ impl<'o> Rotation<'_, 'o> {
         self.words.keep_unserved();
         // The turn that waited for the chat has not been had.
         self.words.wake_pending |= cause == Cause::ChatAway;
+        self.cycle.forget_answered(self.words);
         self.out.shift(self.floor, Phase::Dormant, None, cause);
         // An initiator cannot go on where a person or the chat is waited for.
         let reminds = !matches!(cause, Cause::AwaitingHuman | Cause::ChatAway);

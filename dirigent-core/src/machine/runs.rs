@@ -136,6 +136,8 @@ impl<'o> Runs<'_, 'o> {
         // A delivered reply had no time limit; what follows has one again.
         let delivered = matches!(self.floor.phase, Phase::Delivering { .. });
         self.clear_delivery();
+        // It took what it was given by now. With what it is given from now on it may fail.
+        self.words.wake_unserved = false;
         let terms = self.floor.terms.edit();
         let asks =
             !self.standing.is_paused() && terms.continued < self.out.config.order.continuations;
@@ -191,9 +193,11 @@ impl<'o> Runs<'_, 'o> {
         {
             // The run may say more: the turn ends with it.
             *receipt = true;
+            self.words.wake_unserved = false;
             self.out.changed();
         } else if let Some(waiting) = &mut self.floor.waiting {
             waiting.mark_received();
+            self.words.wake_unserved = false;
             self.out.changed();
         } else {
             end = Some(TurnEnd::spoke(agent, Cause::ReceiptGiven));

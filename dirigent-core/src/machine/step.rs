@@ -14,8 +14,7 @@ use crate::machine::rotation::Rotation;
 use crate::machine::runs::Runs;
 use crate::state::speaker_list::SeatTurn;
 use crate::state::{
-    CeilingCounts, InitiatorPermit, PermitRun, Phase, Purpose, REMINDERS_MAX, Settling, Start,
-    State,
+    CeilingCounts, InitiatorPermit, PermitRun, Phase, REMINDERS_MAX, Settling, Start, State,
 };
 use crate::values::config::WakeRule;
 use crate::{AgentKey, Author, Cause, Effect, MessageId, Notice, Refusal, Timestamp};
@@ -202,7 +201,8 @@ impl Step<'_> {
     /// A human's word lifts the ceilings, and is what an agent asked for.
     pub(crate) fn hear_human(&mut self) {
         let is_answer = core::mem::take(&mut self.state.words.awaits_human);
-        self.out.changed_if(is_answer);
+        let was_alone = self.state.cycle.forget_question();
+        self.out.changed_if(is_answer || was_alone);
         let in_discussion = self.state.standing.is_discussion();
         let since = if in_discussion { self.out.now } else { Timestamp::default() };
         let fresh = CeilingCounts { since, ..CeilingCounts::default() };
@@ -215,12 +215,8 @@ impl Step<'_> {
         }
     }
 
-    /// A word that comes while the list is read counts until an agent has heard it.
+    /// A word that comes while the list is read counts until a turn has taken it.
     pub(crate) fn must_be_heard(&mut self) {
-        // What wakes is for more than one message now.
-        let plans = self.state.cycle.plans.existing();
-        let was_alone = plans.and_then(|plans| plans.question.take()).is_some();
-        self.out.changed_if(was_alone);
         let reads = matches!(self.state.floor.phase, Phase::Refreshing(_));
         let is_change = reads && !core::mem::replace(&mut self.state.words.wake_unserved, true);
         self.out.changed_if(is_change);
@@ -230,6 +226,10 @@ impl Step<'_> {
     pub(crate) fn keep_in_mind(&mut self, qualifies: bool) {
         if qualifies {
             self.be_news();
+            if self.state.cycle.settling().is_none() {
+                // The wake is for more than those who were addressed.
+                self.state.cycle.forget_planned_round();
+            }
             self.make_wake_pending();
         }
     }
@@ -299,23 +299,12 @@ impl Step<'_> {
 
     /// People were quiet long enough.
     pub(crate) fn wake_for_settled(&mut self) {
-        let question = self.state.cycle.question();
-        let plans = self.state.cycle.plans.edit();
-        (plans.settling, plans.question) = (None, None);
+        self.state.cycle.plans.edit().settling = None;
         self.out.changed();
         if self.look().wakes_for_pending() {
             self.wake_as_planned(Start::First, Cause::HumanMessage);
-            self.keep_question(question);
         } else {
             self.state.cycle.forget_plans();
-        }
-    }
-
-    /// This is the one message for which the channel wakes, where that matters.
-    pub(crate) fn keep_question(&mut self, question: Option<MessageId>) {
-        if question.is_some() && self.out.config.people.withdraw_deleted {
-            self.state.cycle.plans.edit().question = question;
-            self.out.changed();
         }
     }
 
@@ -353,24 +342,16 @@ impl Step<'_> {
         self.rotation().wake(start, cause);
     }
 
-    /// An agent that could not be granted can be again: a pending wake wakes the channel. Where its place in the cycle is behind, and
-    /// no agent has taken the word, another cycle follows, because it was skipped: the channel would sleep over the word until
-    /// something else happens (a simulation saw that).
+    /// An agent that could not be granted can be again.
     pub(crate) fn comes_back(&mut self, agent: AgentKey) {
-        let State { floor, words, roster, .. } = &*self.state;
-        let slot = roster.list.slot(agent).filter(|_| floor.speaker().is_some());
-        let is_over = floor.phase == Phase::Refreshing(Purpose::Boundary);
-        let is_behind = is_over || slot.is_some_and(|slot| slot.turn == SeatTurn::Skipped);
-        if is_behind && (words.wake_unserved || words.has_queued()) {
-            self.rotation().request_cycle();
-        }
+        self.rotation().note_return(agent);
         self.wake_for_pending();
     }
 
     /// Something changed that may let an agent be granted: a pending wake wakes the channel.
     pub(crate) fn wake_for_pending(&mut self) {
         if self.look().wakes_for_pending() {
-            self.wake(Start::First, Cause::HumanMessage);
+            self.wake_as_planned(Start::First, Cause::HumanMessage);
         }
     }
 }

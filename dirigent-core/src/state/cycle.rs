@@ -6,7 +6,7 @@ use crate::state::rare::Rare;
 use crate::state::speaker_list::SpeakerList;
 use crate::state::words::Words;
 use crate::values::config::MentionRule;
-use crate::{AgentKey, MessageId, Timestamp};
+use crate::{AgentKey, MessageId, Timestamp, TurnId};
 
 /// What is known of a cycle beyond what stands in the list.
 ///
@@ -42,6 +42,8 @@ pub struct Plans {
     pub settling: Option<Settling>,
     /// The one message for which the channel wakes.
     pub question: Option<MessageId>,
+    /// The newest turn whose agent was told of it.
+    pub told: Option<TurnId>,
 }
 
 /// How long a dormant channel waits for people to be quiet.
@@ -64,7 +66,7 @@ impl Cycle {
     pub(crate) fn forget(&mut self, list: &mut SpeakerList, words: &mut Words) {
         list.begin_cycle();
         self.last_completer = None;
-        words.cycle_requested = false;
+        (words.cycle_requested, words.returned) = (false, false);
         if let Some(plans) = self.plans.existing() {
             plans.round.clear();
         }
@@ -98,9 +100,37 @@ impl Cycle {
         self.plans.get().and_then(|plans| plans.settling)
     }
 
-    /// The one message for which the channel wakes, or woke and no agent was told.
+    /// The one message for which the channel wakes, or woke.
     pub(crate) fn question(&self) -> Option<MessageId> {
         self.plans.get().and_then(|plans| plans.question)
+    }
+
+    /// The channel wakes for more than one message, or for none. Gives whether that changes anything.
+    pub(crate) fn forget_question(&mut self) -> bool {
+        let plans = self.plans.existing();
+        plans.is_some_and(|plans| {
+            plans.told = None;
+            plans.question.take().is_some()
+        })
+    }
+
+    /// No turn goes on: a question for which none waits has been answered.
+    pub(crate) fn forget_answered(&mut self, words: &Words) {
+        if !words.wake_pending {
+            self.forget_question();
+        }
+    }
+
+    /// The agent of this turn was told of it, and so of the question.
+    pub(crate) fn tell(&mut self, turn: TurnId) {
+        if let Some(plans) = self.plans.existing().filter(|plans| plans.question.is_some()) {
+            plans.told = plans.told.max(Some(turn));
+        }
+    }
+
+    /// Whether the agent of this turn was told of the question.
+    pub(crate) fn is_told(&self, turn: TurnId) -> bool {
+        self.plans.get().is_some_and(|plans| plans.told == Some(turn))
     }
 
     pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
@@ -120,9 +150,20 @@ impl Cycle {
     pub(crate) fn forget_plans(&mut self) {
         if let Some(plans) = self.plans.existing() {
             (plans.chosen, plans.handed_to) = (None, None);
-            (plans.settling, plans.question) = (None, None);
+            plans.settling = None;
             plans.next_round.clear();
         }
+    }
+
+    pub(crate) fn forget_planned_round(&mut self) {
+        if let Some(plans) = self.plans.existing() {
+            plans.next_round.clear();
+        }
+    }
+
+    /// Whom this cycle was for, if it was a round of the addressed.
+    pub(crate) fn take_round(&mut self) -> Vec<AgentKey> {
+        self.plans.existing().map(|plans| core::mem::take(&mut plans.round)).unwrap_or_default()
     }
 
     /// Whether this cycle is for the addressed only.

@@ -71,10 +71,9 @@ impl Hourly {
         self.spoken.reverse();
     }
 
-    /// Forgets turns that no longer count, and gives their memory back.
+    /// Forgets turns that no longer count.
     pub(crate) fn forget(&mut self, now: Timestamp) {
         self.spoken.retain(|turn| turn.at + HOUR > now);
-        self.spoken.shrink_to_fit();
     }
 
     pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {

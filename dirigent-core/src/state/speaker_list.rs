@@ -208,11 +208,18 @@ impl SpeakerList {
         self.slots.iter().any(|slot| matches!(slot.turn, SeatTurn::Spoke | SeatTurn::Passed))
     }
 
+    /// The mark of an agent that has left and is present is cleared; gives whose, if there is one.
+    pub(crate) fn unmark(&mut self, present: &[AgentKey]) -> Option<AgentKey> {
+        let mut slots = self.slots.iter_mut();
+        let slot = slots.find(|slot| slot.left && present.contains(&slot.agent))?;
+        slot.left = false;
+        Some(slot.agent)
+    }
+
     /// Takes over who is present: those who stay keep their order, newcomers follow.
     /// Returns whether anybody is new.
     pub(crate) fn rebuild(&mut self, present: &[AgentKey]) -> bool {
         self.slots.retain(|slot| present.contains(&slot.agent));
-        self.slots.iter_mut().for_each(|slot| slot.left = false);
         let before = self.slots.len();
         for agent in present {
             if self.position(*agent).is_none() {

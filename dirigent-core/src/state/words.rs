@@ -15,10 +15,12 @@ use crate::state::speaker_list::SpeakerList;
 pub struct Words {
     /// A qualifying message waits, and wakes the channel when an agent can be granted.
     pub wake_pending: bool,
-    /// The channel woke for a word, or handed one over, and no turn since has ended with a reply or a pass.
+    /// The channel woke for a word, or handed one over, and no turn has replied or passed since.
     pub wake_unserved: bool,
     /// A message after the cycle began wants another cycle.
     pub cycle_requested: bool,
+    /// An agent is back that was skipped in this cycle: another cycle follows, if no turn takes what was said.
+    pub returned: bool,
     /// Only a human wakes the channel: an agent asked for one.
     pub awaits_human: bool,
     /// People's messages that the next grant hands over.
@@ -55,14 +57,19 @@ impl Words {
         !core::mem::replace(&mut self.cycle_requested, true) || may_start_again
     }
 
+    /// Whether something was said that no turn has taken.
+    pub(crate) fn are_owed(&self) -> bool {
+        self.wake_unserved || self.has_queued()
+    }
+
     /// Nothing is to be answered any more.
     pub(crate) fn withdraw(&mut self) {
         (self.wake_pending, self.wake_unserved) = (false, false);
     }
 
-    /// Turns end for now: a word that no agent has heard makes a wake pending.
+    /// Turns end for now: a word that no turn took makes a wake pending.
     pub(crate) fn keep_unserved(&mut self) {
-        self.wake_pending |= self.wake_unserved || self.has_queued();
+        self.wake_pending |= self.are_owed();
         self.wake_unserved = false;
     }
 

@@ -335,8 +335,8 @@ pub struct PeopleRules {
     /// write several short messages in a row, because agents then read them as one question. The channel waits at most 5 s
     /// after the first message. Stop words and operators act at once. Default zero: each message wakes at once.
     pub settle: Duration,
-    /// If you set this, a person can take a question back: the message asks for no turn if it is deleted before an agent
-    /// was told of it and before another message came. Default false.
+    /// If you set this, a person can take a question back: the message asks for no turn if it is deleted before another message
+    /// came, before a turn took it, and while no agent has it. Default false.
     pub withdraw_deleted: bool,
 }
 

@@ -144,7 +144,7 @@ pub enum Input {
     EditedToStop(MessageId),
     /// A message was deleted. It matters only with
     /// [`PeopleRules::withdraw_deleted`](crate::config::PeopleRules::withdraw_deleted), and only to a question that no
-    /// agent was told of.
+    /// turn has taken, and of which the agent that has the floor was not told.
     Deleted(MessageId),
     /// Pauses the channel and keeps its order, until resumed.
     Hold,
@@ -365,7 +365,7 @@ pub enum WakeCause {
     Guide,
     /// A discussion's result arrived in its callback channel.
     Result,
-    /// What a person said reached no agent, and the channel became dormant: the host wakes it by itself. That is
+    /// No turn took what a person said, and the channel became dormant: the host wakes it by itself. That is
     /// no human's word, so the ceilings stay. Transitions report it as [`Cause::HumanMessage`](crate::Cause::HumanMessage).
     Unheard,
 }

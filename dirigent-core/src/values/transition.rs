@@ -251,7 +251,7 @@ named! {
     NoOtherAgent = "no-other-agent",
     /// The agent asked for a person: dormant until one writes.
     AwaitingHuman = "awaiting-human",
-    /// The question was deleted before an agent was told of it: dormant.
+    /// The question was deleted, and no agent had it or has taken it: dormant.
     Withdrawn = "withdrawn",
     /// A budget is spent: dormant.
     BudgetSpent = "budget-spent",

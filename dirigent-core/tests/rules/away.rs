@@ -182,7 +182,11 @@ fn a_crashed_speakers_word_does_not_wait_where_an_agent_has_taken_it() {
         }
         room.tell(Input::Offline(A));
         room.members();
-        assert_eq!(room.channel.view().is_wake_pending(), seen != "a part", "{seen}");
+        assert_eq!(
+            room.channel.view().is_wake_pending(),
+            matches!(seen, "nothing" | "a piece"),
+            "{seen}"
+        );
     }
 }
 

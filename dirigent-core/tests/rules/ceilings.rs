@@ -223,6 +223,36 @@ fn a_ceiling_inside_a_cycle_ends_it() {
     assert_eq!(room.turns(), [dirigent_core::view::SeatTurn::Ahead; 3]);
 }
 
+/// The initiator would be called for ever, and each wake would withdraw its permit and cost a cycle.
+#[test]
+fn an_agent_that_is_back_does_not_wake_a_channel_at_its_ceiling() {
+    let mut room = Room::discussion_with(2, |config| {
+        (config.ceilings.discussion.turns, config.budget.cycles) = (Some(1), Some(9));
+    });
+    room.human("hello");
+    room.start(A);
+    let step = room.ends(A, Outcome::Failed);
+    assert!(
+        step.causes().contains(&Cause::CeilingReached) && room.channel.view().is_wake_pending()
+    );
+    let reminder = room.channel.next_deadline();
+    assert!(reminder.is_some());
+    for (hinders, returns) in [
+        (Input::MayNotWrite { agent: B, until: None }, Input::MayWrite(B)),
+        (Input::Mute(B), Input::Unmute(B)),
+        (Input::MemberLeft(B), Input::MemberJoined(B)),
+        (Input::Chat { away: true }, Input::Chat { away: false }),
+    ] {
+        room.tell(hinders);
+        let step = room.tell(returns);
+        assert!(!step.causes().contains(&Cause::HumanMessage), "{:?}", step.causes());
+        assert_eq!((room.phase(), room.channel.next_deadline()), (PhaseKind::Dormant, reminder));
+    }
+    assert_eq!((room.grants(), room.channel.view().is_wake_pending()), (1, true));
+    room.human("go on");
+    assert_eq!(room.speaker(), Some(B), "the ceiling cut before B");
+}
+
 /// WD10: with more agents than the ceiling allows turns, the last were never asked.
 #[test]
 fn each_of_sixty_four_agents_is_asked_within_two_questions() {

@@ -1,6 +1,6 @@
 //! A person mentions agents: they are asked first, and then everybody else (rule 62).
 
-use crate::room::{A, B, C, D, Room, STRANGER, Step, agents};
+use crate::room::{A, B, C, D, Room, STRANGER, Step, agents, secs};
 use dirigent_core::config::{InterruptPolicy, MentionRule};
 use dirigent_core::{
     AgentKey, Author, Cause, Config, Creation, Input, Message, MessageId, MessageKind, Mode,
@@ -87,7 +87,7 @@ fn the_speaker_that_is_mentioned_is_asked_again_first() {
 #[test]
 fn a_mention_while_the_list_is_read_counts_for_the_cycle_that_follows() {
     let mut waking = Room::chat(3);
-    waking.wait(crate::room::secs(100));
+    waking.wait(secs(100));
     waking.human("hello");
     assert_eq!(mention(&mut waking, &[C]).causes(), []);
     assert_eq!(waking.members().causes(), [Cause::NextInList]);
@@ -163,4 +163,49 @@ fn what_a_mention_does_is_decided_when_its_cycle_begins() {
     room.tell(Input::Reconfigure(config.into()));
     room.passes(A);
     assert_eq!(asked(&mut room), [A, B, C]);
+}
+
+/// B failed with a word that was for B.
+#[test]
+fn an_agent_that_is_back_is_not_asked_where_it_was_not_addressed() {
+    for rule in [MentionRule::Only, MentionRule::Ignored] {
+        let mut room = Room::chat_with(2, |config| config.people.mentions = rule);
+        room.tell(Input::Mute(A));
+        mention(&mut room, &[B]);
+        room.start(B);
+        room.tell(Input::Unmute(A));
+        room.ends(B, Outcome::Failed);
+        room.members();
+        assert_eq!(room.speaker(), Some(A).filter(|_| rule != MentionRule::Only), "{rule:?}");
+    }
+}
+
+/// B failed with a word that was for B. Nobody else is asked when the channel wakes for it again.
+#[test]
+fn a_round_in_vain_is_held_again_for_the_same_agents() {
+    let in_vain = || {
+        let mut room = Room::chat_with(3, |config| config.people.mentions = MentionRule::Only);
+        mention(&mut room, &[B]);
+        room.start(B);
+        room.ends(B, Outcome::Failed);
+        room.members();
+        assert!(room.channel.view().is_wake_pending());
+        room
+    };
+    let mut room = in_vain();
+    room.tell(Input::Mute(C));
+    room.tell(Input::Unmute(C));
+    assert_eq!(room.speaker(), Some(B));
+    room.passes(B);
+    assert_eq!(room.members().causes(), [Cause::AllPassed]);
+    for settle in [0, 2] {
+        let mut room = in_vain();
+        let mut config = room.config().clone();
+        config.people.settle = secs(settle);
+        room.tell(Input::Reconfigure(config.into()));
+        room.human("all of you");
+        room.wait(secs(settle));
+        assert_ne!(room.speaker(), None);
+        assert!(room.channel.view().round().is_empty(), "a new word is for everybody");
+    }
 }

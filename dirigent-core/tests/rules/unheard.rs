@@ -62,6 +62,51 @@ fn a_word_is_kept_until_a_turn_ended_with_a_reply_or_a_pass() {
     assert!(!keeps_the_word(room), "A replied before its run failed");
 }
 
+/// What came before a part of a reply, or before a receipt, was taken with it; what came later was not, however the turn ends then.
+#[test]
+fn a_word_that_came_after_a_part_of_a_reply_is_kept_if_the_turn_fails_with_it() {
+    let refused = Input::MayNotWrite { agent: A, until: None };
+    let cuts = [Input::Offline(A), refused, Input::Mute(A), Input::MemberLeft(A)];
+    for (says_more, whole, cut) in [(false, true), (true, true), (false, false), (true, false)]
+        .into_iter()
+        .flat_map(|(more, whole)| cuts.clone().map(|cut| (more, whole, cut)))
+    {
+        let mut room = begun();
+        if whole {
+            let (run, messages) = (Some(room.run_of(A)), vec![MessageId::new(8_000)]);
+            room.tell(Input::Receipt { agent: A, run, messages });
+        } else {
+            room.ends(A, Outcome::Unfinished { tail: Tail::of("well") });
+            room.start(A);
+        }
+        if says_more {
+            room.human("and one thing more");
+        }
+        room.tell(cut.clone());
+        assert_eq!(keeps_the_word(room), says_more, "{cut:?}, whole: {whole}");
+    }
+    let late = |starts: bool| {
+        let mut room = begun();
+        room.ends(A, Outcome::Unfinished { tail: Tail::of("well") });
+        room.human("and one thing more");
+        if starts {
+            room.start(A);
+        }
+        room
+    };
+    for (starts, cause) in [(false, Cause::SignalMissing), (true, Cause::RunTimedOut)] {
+        let mut room = late(starts);
+        let due = room.channel.next_deadline().unwrap().at.since(room.now);
+        assert_eq!(room.wait(due).causes()[0], cause);
+        assert!(keeps_the_word(room), "{cause:?}");
+    }
+    for (outcome, is_kept) in [(Outcome::Failed, true), (Outcome::Pass, false)] {
+        let mut room = late(true);
+        room.ends(A, outcome);
+        assert_eq!(keeps_the_word(room), is_kept, "{outcome:?}");
+    }
+}
+
 /// A host that calls agents itself settles the trigger when the call begins.
 #[test]
 fn a_run_whose_trigger_is_owed_takes_the_word_all_the_same() {
@@ -133,6 +178,60 @@ fn a_word_with_which_an_agent_failed_is_for_one_that_came_back_too_late_for_its_
     }
 }
 
+/// Its mark is cleared by the list at the cycle's end; nobody said that it joined.
+#[test]
+fn a_word_with_which_an_agent_failed_is_for_one_that_the_list_brings_back() {
+    let mut room = Room::chat(2);
+    room.tell(Input::MemberLeft(A));
+    room.human("hello");
+    room.start(B);
+    room.ends(B, Outcome::Failed);
+    room.members();
+    assert_eq!(room.speaker(), Some(A));
+}
+
+#[test]
+fn an_agent_that_is_back_is_not_asked_where_a_turn_took_the_word() {
+    for takes in [true, false] {
+        let mut room = Room::chat(2);
+        room.tell(Input::Mute(A));
+        room.human("hello");
+        room.start(B);
+        room.tell(Input::Unmute(A));
+        room.ends(B, if takes { Outcome::Pass } else { Outcome::Failed });
+        room.members();
+        assert_eq!(room.speaker(), Some(A).filter(|_| !takes));
+    }
+}
+
+#[test]
+fn an_agent_that_is_back_is_not_asked_where_it_may_not_write_either() {
+    let mut room = Room::chat(2);
+    room.tell(Input::Mute(A));
+    room.tell(Input::MayNotWrite { agent: A, until: None });
+    room.human("hello");
+    room.start(B);
+    room.tell(Input::Unmute(A));
+    room.ends(B, Outcome::Failed);
+    assert_eq!(room.members().causes(), [Cause::AllPassed]);
+}
+
+/// B passed, and C was cut off with what it was given. That is for A, and no news to B.
+#[test]
+fn the_cycle_for_an_agent_that_is_back_is_no_news_to_the_others() {
+    let mut room = Room::chat_with(3, |config| config.order.skip_passed = true);
+    room.tell(Input::Mute(A));
+    room.human("hello");
+    room.passes(B);
+    room.start(C);
+    room.tell(Input::Unmute(A));
+    room.tell(Input::Offline(C));
+    room.members();
+    assert_eq!(room.speaker(), Some(A));
+    let step = room.passes(A);
+    assert!(step.causes().contains(&Cause::CycleBoundary), "{:?}", step.causes());
+}
+
 /// Whom a person's word reaches in the midst of a turn, and who fails then, did not take it.
 #[test]
 fn a_word_that_is_handed_over_is_kept_until_a_turn_took_it() {
@@ -163,52 +262,125 @@ fn a_word_that_is_handed_over_is_kept_until_a_turn_took_it() {
     }
 }
 
+/// A question, with the setting that lets people take it back.
+fn asked() -> Room {
+    let mut room = Room::chat_with(2, |config| config.people.withdraw_deleted = true);
+    room.human("hello");
+    room
+}
+
+/// The same, and A was told of it.
+fn told() -> Room {
+    let mut room = asked();
+    let ticket = room.trigger.take().unwrap();
+    room.settle(ticket, DONE);
+    room
+}
+
+/// Whether the newest message is taken back when it is deleted.
+fn is_withdrawn(room: &mut Room) -> bool {
+    let step = room.tell(Input::Deleted(room.newest()));
+    let is_withdrawn = step.causes() == [Cause::Withdrawn];
+    assert!(is_withdrawn || step.is_silent());
+    assert!(!is_withdrawn || room.phase() == PhaseKind::Dormant);
+    assert!(!is_withdrawn || !room.channel.view().is_wake_pending());
+    is_withdrawn
+}
+
 #[test]
 fn a_question_can_be_taken_back_while_no_agent_was_told_of_it_or_who_was_has_failed() {
-    let asked = || {
-        let mut room = Room::chat_with(2, |config| config.people.withdraw_deleted = true);
-        room.human("hello");
-        room
-    };
-    let is_withdrawn = |mut room: Room| {
-        let step = room.tell(Input::Deleted(room.newest()));
-        let is_withdrawn = step.causes() == [Cause::Withdrawn];
-        assert_eq!(is_withdrawn, room.phase() == PhaseKind::Dormant);
-        assert!(!is_withdrawn || !room.channel.view().is_wake_pending());
-        is_withdrawn
-    };
-    assert!(is_withdrawn(asked()));
-    let told = || {
-        let mut room = asked();
-        let ticket = room.trigger.take().unwrap();
-        room.settle(ticket, DONE);
-        room
-    };
-    assert!(!is_withdrawn(told()));
+    assert!(is_withdrawn(&mut asked()));
+    assert!(!is_withdrawn(&mut told()));
     let mut room = told();
     room.start(A);
-    assert!(!is_withdrawn(room));
+    assert!(!is_withdrawn(&mut room));
     let mut room = told();
     room.start(A);
     room.ends(A, Outcome::Failed);
-    assert!(is_withdrawn(room), "B is not told yet");
+    assert!(is_withdrawn(&mut room), "B is not told yet");
     let mut room = told();
     room.start(A);
     room.passes(A);
-    assert!(!is_withdrawn(room), "A has taken it");
+    assert!(!is_withdrawn(&mut room), "A has taken it");
     // The run is permitted, and its agent is called later.
     let mut room = asked();
     room.start(A);
-    assert!(is_withdrawn(room));
+    assert!(is_withdrawn(&mut room));
     // On hold no agent is told.
     let mut room = Room::chat_with(2, |config| config.people.withdraw_deleted = true);
     room.tell(Input::Hold);
     room.human("hello");
-    assert!(is_withdrawn(room));
+    assert!(is_withdrawn(&mut room));
     let mut room = told();
     room.start(A);
     room.tell(Input::Hold);
-    assert!(!is_withdrawn(room), "A runs");
+    assert!(!is_withdrawn(&mut room), "A runs");
+}
+
+/// The trigger could not be posted, so A does not know of its turn, unless it was told before, or begins by itself.
+#[test]
+fn a_question_whose_trigger_failed_can_be_taken_back() {
+    for settlement in [Settlement::Failed { retry_at: None }, Settlement::Dropped] {
+        let fails = || {
+            let mut room = asked();
+            let ticket = room.trigger.take().unwrap();
+            room.settle(ticket, settlement);
+            room
+        };
+        assert!(is_withdrawn(&mut fails()));
+        let mut room = fails();
+        room.start(A);
+        assert!(!is_withdrawn(&mut room), "A runs");
+    }
+    let mut room = told();
+    room.wait(secs(45));
+    let ticket = room.trigger.take().unwrap();
+    room.settle(ticket, Settlement::Failed { retry_at: None });
+    assert!(!is_withdrawn(&mut room), "A was told the first time");
+}
+
+#[test]
+fn a_question_with_which_all_agents_failed_can_be_taken_back() {
+    let all_fail = || {
+        let mut room = told();
+        for agent in [A, B] {
+            room.start(agent);
+            room.ends(agent, Outcome::Failed);
+        }
+        room
+    };
+    assert!(is_withdrawn(&mut all_fail()), "while the list is read");
+    let asleep = || {
+        let mut room = all_fail();
+        room.members();
+        assert!(room.channel.view().is_wake_pending());
+        room
+    };
+    let mut room = asleep();
+    assert!(is_withdrawn(&mut room));
+    room.tell(Input::Mute(B));
+    assert!(!room.tell(Input::Unmute(B)).causes().contains(&Cause::HumanMessage));
+    let woken_again = || {
+        let mut room = asleep();
+        room.tell(Input::Mute(B));
+        room.tell(Input::Unmute(B));
+        assert_eq!(room.speaker(), Some(A));
+        room
+    };
+    assert!(is_withdrawn(&mut woken_again()), "A is not told again yet");
+    let mut room = woken_again();
+    room.tell(Input::Stop);
+    assert!(is_withdrawn(&mut room), "a stop does not make it heard");
+    assert_eq!(room.tell(Input::Resume).causes(), [Cause::Resumed]);
+    assert_eq!(room.phase(), PhaseKind::Dormant);
+    let mut room = asleep();
+    room.tell(Input::Wake { first: None, cause: WakeCause::Operator });
+    assert!(!is_withdrawn(&mut room), "an operator asks as well");
+    let mut room = asked();
+    room.passes(A);
+    room.passes(B);
+    room.members();
+    assert!(!is_withdrawn(&mut room), "nothing waits");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use dirigent_core::snapshot::{
     SpeakerList, SpokenTurn, StaleTrigger, State, Words,
 };
 use dirigent_core::view::{Away, Budget, Pause, SeatTurn, Span};
-use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Tail, Ticket, Timestamp};
+use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Tail, Ticket, Timestamp, TurnId};
 use serde::{Deserializer, Serializer};
 
 use crate::record::form::{Form, digits, enums, structs};
@@ -110,12 +110,14 @@ structs! {
         [opt] cut: Option<AgentKey>,
         [opt] settling: Option<Settling>,
         [opt] question: Option<MessageId>,
+        [opt] told: Option<TurnId>,
     }
 
     struct WordsFile for Words as "Words" {
         [opt] wake_pending: bool,
         [opt] wake_unserved: bool,
         [opt] cycle_requested: bool,
+        [opt] returned: bool,
         [opt] awaits_human: bool,
         [opt] queue: Rare<Option<Span>>,
     }

@@ -350,7 +350,7 @@ impl World {
             // Where each agent fails with the first part of a long backlog, the rest comes with the next word, too: the channel
             // does not call agents that fail again and again by itself.
             let inbox = active.map(|active| &active.inbox);
-            let fails = |agent| inbox.is_some_and(|inbox| inbox.is_failing(agent));
+            let fails = |agent| inbox.is_some_and(|inbox| inbox.is_failing(agent, word.id));
             let all_fail = available.iter().all(|seat| fails(seat.agent));
             let available = available.len();
             // One that is alone is not handed what was read after its own reply of an earlier process.

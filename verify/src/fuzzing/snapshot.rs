@@ -41,6 +41,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
                 wake_pending: r.flag(),
                 wake_unserved: r.flag(),
                 cycle_requested: r.flag(),
+                returned: r.flag(),
                 awaits_human: r.flag(),
                 queue: r.maybe(span).into(),
             },
@@ -101,6 +102,7 @@ fn plans(r: &mut Reader<'_>) -> Plans {
         cut: r.maybe(agent),
         settling: r.maybe(|r| Settling { until: r.moment(), latest: r.moment() }),
         question: r.maybe(message),
+        told: r.maybe(|r| TurnId::new(r.small())),
     }
 }
 

@@ -47,7 +47,10 @@ impl Observer for DormantAfterSilence {
             }
             // A wake that finds no agent available tells only of the boundary that follows at once.
             let at_once = told.cause == Cause::CycleBoundary && told.from == PhaseKind::Dormant;
-            let by_word = matches!(told.cause, Cause::HumanMessage | Cause::MentionRound);
+            // A word that interrupts may be followed by the cycle of a hand-over, in which everybody has it.
+            let is_interrupted = || seen.transitions().any(|told| told.cause == Cause::Interrupted);
+            let by_word = matches!(told.cause, Cause::HumanMessage | Cause::MentionRound)
+                || told.cause == Cause::HandedOver && is_interrupted();
             woken |= by_word || at_once;
             self.note_done(told.agent, told.cause);
             if told.to == PhaseKind::Dormant && told.from == PhaseKind::Refreshing {
@@ -156,9 +159,7 @@ mod tests {
         Forged::default().telling(&told).rejected(fresh(&INVARIANT).as_mut(), "replied");
     }
 
-    #[test]
-    fn a_person_overheard_is_caught() {
-        let mut observer = fresh(&INVARIANT);
+    fn word_in_a_turn() -> Forged {
         let mut word = Forged {
             input: Input::Message(Message {
                 id: MessageId::new(5),
@@ -171,12 +172,37 @@ mod tests {
         };
         word.before.phase = Running;
         word.after.phase = Running;
-        word.accepted(observer.as_mut());
+        word
+    }
+
+    #[test]
+    fn a_person_overheard_is_caught() {
+        let mut observer = fresh(&INVARIANT);
+        word_in_a_turn().accepted(observer.as_mut());
         let told = [
             (Running, Running, A, Cause::Passed),
             (Running, Running, B, Cause::Passed),
             ALL_PASSED,
         ];
         Forged::default().telling(&told).rejected(observer.as_mut(), "a person wrote");
+    }
+
+    #[test]
+    fn a_word_that_interrupts_is_heard_in_the_cycle_of_the_hand_over_that_follows() {
+        let told = [
+            (Confirming, Confirming, A, Cause::Interrupted),
+            (Confirming, Granted, B, Cause::HandedOver),
+        ];
+        for (told, is_heard) in [(&told[..], true), (&told[1..], false)] {
+            let mut observer = fresh(&INVARIANT);
+            word_in_a_turn().telling(told).accepted(observer.as_mut());
+            let ends = [
+                (Running, Granted, B, Cause::Passed),
+                (Granted, Granted, A, Cause::StartTimedOut),
+                ALL_PASSED,
+            ];
+            let ends = Forged::default().telling(&ends);
+            assert_eq!(ends.show(observer.as_mut()).is_ok(), is_heard);
+        }
     }
 }

@@ -79,7 +79,8 @@ impl Forged {
         assert!(reason.contains(why), "{reason}");
     }
 
-    fn show(&self, observer: &mut dyn super::Observer) -> Result<(), String> {
+    /// What the observer says of this step.
+    pub(super) fn show(&self, observer: &mut dyn super::Observer) -> Result<(), String> {
         observer.observe(&Observation {
             now: Timestamp::from_millis(self.now),
             elapsed: self.elapsed,

@@ -1,6 +1,6 @@
 //! H1: no word of a person is lost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use dirigent_core::{
@@ -36,8 +36,8 @@ struct HumansAreHeard {
     unlimited: bool,
     /// A person's word came or was handed over, and no turn since has ended with a reply or a pass.
     untaken: bool,
-    /// The agent that has the floor has said something in this turn.
-    has_spoken: bool,
+    /// When that changed of late, by the channel's revisions: a channel may be brought back as it was before.
+    changes: VecDeque<(u64, bool)>,
     /// The triggers of the newest turn that one was asked for.
     triggers: (TurnId, Vec<Ticket>),
 }
@@ -52,10 +52,12 @@ impl Observer for HumansAreHeard {
         if forgotten || after.phase == PhaseKind::Archived {
             self.waiting.clear(); // rules 4 and 38
             self.untaken = false;
+            self.note_change(after.revision);
             return Ok(());
         }
         let new = word(seen);
-        self.follow_untaken(seen, new.is_some());
+        self.follow_untaken(seen, new);
+        self.note_change(after.revision);
         self.waiting.extend(new.map(|id| (id, Duration::ZERO)));
         while self.waiting.len() > FOLLOWED {
             self.waiting.pop_first();
@@ -76,14 +78,24 @@ impl Observer for HumansAreHeard {
         Ok(())
     }
 
-    fn restarted(&mut self, _: &Glance) {
+    fn restarted(&mut self, now: &Glance) {
         // A crash may have come before the word was stored; then it was not taken in at all.
         self.waiting.clear();
-        self.untaken = false;
+        self.changes.retain(|(revision, _)| *revision <= now.revision);
+        self.untaken = self.changes.back().is_some_and(|(_, untaken)| *untaken);
     }
 }
 
 impl HumansAreHeard {
+    fn note_change(&mut self, revision: u64) {
+        if self.changes.back().is_none_or(|(_, untaken)| *untaken != self.untaken) {
+            self.changes.push_back((revision, self.untaken));
+            if self.changes.len() > FOLLOWED {
+                self.changes.pop_front();
+            }
+        }
+    }
+
     /// Takes in how long a cycle may last by the rules of now, and by those of before.
     fn become_patient(&mut self, seen: &Observation<'_>) {
         self.most = self.most.max(Some(seen.after.seats.len()));
@@ -93,33 +105,33 @@ impl HumansAreHeard {
         }
     }
 
-    /// A turn that ends with a reply or a pass takes what was said; one that fails, is skipped or is taken away does not, unless
-    /// its agent had spoken in it.
-    fn follow_untaken(&mut self, seen: &Observation<'_>, is_new: bool) {
-        let takes = |cause| {
-            let settles = matches!(
-                cause,
-                Cause::Passed
-                    | Cause::Repeated
-                    | Cause::Undelivered
-                    | Cause::OrchestratorAnswered
-                    | Cause::Withdrawn
-            );
-            settles || is_reply(cause)
+    /// What was said is taken by a turn that ends with a reply or a pass, by a part of a reply, and by a receipt; not by one that
+    /// fails, is skipped or is taken away. What the orchestrator is asked about, or what is queued, is handed over later.
+    fn follow_untaken(&mut self, seen: &Observation<'_>, new: Option<MessageId>) {
+        let is_speakers = |told: &Transition| told.agent == seen.before.speaker;
+        // A part of its reply went out, and it cannot go on (rule 67).
+        let is_cut = !matches!(seen.input, Input::Offline(_));
+        let is_posted = matches!(seen.input, Input::Undelivered { posted: true, .. });
+        let takes = |told: &Transition| {
+            let settles = matches!(told.cause, Cause::Passed | Cause::Repeated | Cause::Withdrawn);
+            // One that went silent after a part of its reply took nothing since.
+            settles
+                || is_reply(told.cause) && told.cause != Cause::SignalMissing
+                || told.cause == Cause::Undelivered && is_posted
+                || told.cause == Cause::AgentOffline && is_cut && is_speakers(told)
         };
-        let ends = seen.before.turn != seen.after.turn || seen.after.speaker.is_none();
-        // An agent that is away and has said a part of its reply has spoken, and cannot go on (rule 67).
-        let is_away = |told: &Transition| {
-            told.cause == Cause::AgentOffline && told.agent == seen.before.speaker
-        };
-        let has_spoken = self.has_spoken
-            || !matches!(seen.input, Input::Offline(_)) && seen.transitions().any(is_away);
-        let is_taken = seen.transitions().any(|told| takes(told.cause)) || ends && has_spoken;
-        self.untaken &= !is_taken;
-        let is_handed = |effect: &Effect| matches!(effect, Effect::Deliver { .. });
-        self.untaken |= is_new || seen.effects.iter().any(is_handed);
-        self.has_spoken &= !ends;
-        self.has_spoken |= seen.transitions().any(|told| told.cause == Cause::Unfinished);
+        // In order: what is due comes before the input, and a turn may be handed something and end in one step.
+        for effect in seen.effects {
+            if matches!(effect, Effect::Transition(told) if takes(told)) {
+                self.untaken = false;
+            }
+            self.untaken |= matches!(effect, Effect::Deliver { .. });
+        }
+        let is_kept = seen.transitions().all(|told| told.cause != Cause::ReceiptGiven);
+        let is_receipt = matches!(seen.input, Input::Receipt { .. }) && seen.answer.is_ok();
+        self.untaken &= !(is_receipt && is_kept && seen.after.speaker.is_some());
+        let asks = seen.after.phase == PhaseKind::Waiting;
+        self.untaken |= new.is_some_and(|id| !asks && !within(seen.after.held, id));
     }
 
     /// Whether the speaker was told of its turn in this step, or started.
@@ -197,9 +209,6 @@ fn word(seen: &Observation<'_>) -> Option<MessageId> {
 
 /// Whether this step handed the word over, had it answered, or reached an agent after it.
 fn is_heard(seen: &Observation<'_>, id: MessageId, reached: bool) -> bool {
-    let within = |range: Option<(MessageId, MessageId)>| {
-        range.is_some_and(|(first, last)| first <= id && id <= last)
-    };
     let handed = seen.effects.iter().any(|effect| {
         let range = match effect {
             Effect::Inject { message, .. } => Some((*message, *message)),
@@ -214,11 +223,16 @@ fn is_heard(seen: &Observation<'_>, id: MessageId, reached: bool) -> bool {
             | Effect::CancelRun { .. }
             | Effect::Transition(_) => None,
         };
-        within(range)
+        within(range, id)
     });
     let answered = seen.transitions().any(|told| told.cause == Cause::OrchestratorAnswered);
-    let is_kept = within(seen.after.held) || within(seen.after.asked);
-    handed || (answered && within(seen.before.asked)) || (reached && !is_kept)
+    let is_kept = within(seen.after.held, id) || within(seen.after.asked, id);
+    handed || (answered && within(seen.before.asked, id)) || (reached && !is_kept)
+}
+
+/// Whether the message is one of this range.
+fn within(range: Option<(MessageId, MessageId)>, id: MessageId) -> bool {
+    range.is_some_and(|(first, last)| first <= id && id <= last)
 }
 
 /// How long a whole cycle may take, with the reading of the list at both ends.
@@ -298,6 +312,79 @@ mod tests {
                 rests.accepted(observer.as_mut());
             } else {
                 rests.rejected(observer.as_mut(), "no turn took what was said");
+            }
+        }
+    }
+
+    /// An input, and what it made of the turn.
+    type Told = (Input, &'static [Cause]);
+
+    /// A granted agent started with the word; then this ends its turn, and the channel rests.
+    fn rests_after(steps: &[Told]) -> (Box<dyn Observer>, Forged) {
+        let mut observer = fresh(&INVARIANT);
+        let grant = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::HumanMessage)];
+        word_in(PhaseKind::Granted).telling(&grant).accepted(observer.as_mut());
+        let start = [(PhaseKind::Granted, PhaseKind::Running, A, Cause::RunStarted)];
+        Forged::default().telling(&start).accepted(observer.as_mut());
+        let mut last = Forged::default();
+        for (at, (input, causes)) in steps.iter().enumerate() {
+            let told: Vec<_> = causes
+                .iter()
+                .map(|cause| (PhaseKind::Running, PhaseKind::Running, A, *cause))
+                .collect();
+            last = Forged { input: input.clone(), ..Forged::default() }.telling(&told);
+            (last.before.speaker, last.after.phase) = (Some(A), PhaseKind::Running);
+            if at + 1 == steps.len() {
+                last.after.phase = PhaseKind::Dormant;
+            } else {
+                last.accepted(observer.as_mut());
+            }
+        }
+        (observer, last)
+    }
+
+    #[test]
+    fn what_takes_a_word_and_what_does_not() {
+        let undelivered = |posted| Input::Undelivered { agent: A, run: None, posted };
+        let messages = vec![MessageId::new(7)];
+        let receipt = Input::Receipt { agent: A, run: None, messages };
+        let part: Told = (Input::Tick, &[Cause::Unfinished]);
+        let cut: Told = (Input::Offline(A), &[Cause::AgentOffline]);
+        let late: Told = (Input::Tick, &[Cause::SignalMissing]);
+        let word: Told = (word_in(PhaseKind::Running).input, &[]);
+        let stories: [(&str, &[Told], bool); 9] = [
+            ("posted in part", &[(undelivered(true), &[Cause::Undelivered])], true),
+            ("not posted", &[(undelivered(false), &[Cause::Undelivered])], false),
+            (
+                "another word was answered",
+                &[(Input::Tick, &[Cause::OrchestratorAnswered]), cut.clone()],
+                false,
+            ),
+            ("cut off", std::slice::from_ref(&cut), false),
+            ("a receipt", &[(receipt.clone(), &[]), cut.clone()], true),
+            ("a word after it", &[(receipt, &[]), word.clone(), cut.clone()], false),
+            ("a part", &[part.clone(), late.clone()], true),
+            ("a word after it", &[part, word, late], false),
+            ("gone while its part went out", &[(Input::Tick, &[Cause::AgentOffline])], true),
+        ];
+        for (name, steps, is_taken) in stories {
+            let (mut observer, rests) = rests_after(steps);
+            assert_eq!(rests.show(observer.as_mut()).is_ok(), is_taken, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_was_stored_outlasts_a_restart() {
+        for (stored, is_lost) in [(4, false), (5, true)] {
+            let mut observer = fresh(&INVARIANT);
+            let mut word = word_in(PhaseKind::Granted);
+            word.after.revision = 5;
+            word.accepted(observer.as_mut());
+            observer.restarted(&Glance { revision: stored, ..Glance::default() });
+            if is_lost {
+                Forged::default().rejected(observer.as_mut(), "no turn took what was said");
+            } else {
+                Forged::default().accepted(observer.as_mut());
             }
         }
     }

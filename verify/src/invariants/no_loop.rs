@@ -124,9 +124,10 @@ fn wakes_by_word(cause: Cause) -> bool {
     is_wake(cause) && matches!(cause, Cause::HumanMessage | Cause::AgentMessage | Cause::BotMessage)
 }
 
-/// Whether an agent's turn ended well.
+/// Whether an agent's turn ended well, or a part of its reply did. One that went silent after a part has failed with what came since.
 fn is_answer(cause: Cause) -> bool {
-    is_reply(cause) || matches!(cause, Cause::Passed | Cause::Repeated)
+    let answers = is_reply(cause) || matches!(cause, Cause::Passed | Cause::Repeated);
+    answers && cause != Cause::SignalMissing
 }
 
 /// What the input is, if it is a message that must not start anything.
@@ -310,6 +311,7 @@ mod tests {
         let wake = Forged { input: Input::MayWrite(A), ..Forged::default() }.telling(&told);
         for (cause, may_wake) in [
             (Cause::RunFailed, true),
+            (Cause::SignalMissing, true),
             (Cause::AgentMayNotWrite, true),
             (Cause::Passed, false),
             (Cause::ReceiptGiven, false),

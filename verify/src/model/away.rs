@@ -22,6 +22,7 @@ impl Model {
         let turn = self.phase.turn().filter(|turn| turn.agent == agent);
         let had_floor = turn.is_some_and(|turn| !turn.has_replied()); // rule 67
         if had_floor {
+            self.leave_untaken(agent);
             self.cancel_turn_run();
             self.end_turn(SeatTurn::Skipped, Cause::AgentOffline);
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dirigent_core::{AgentKey, Timestamp};
 
 use super::Model;
-use super::state::{Phase, Slot};
+use super::state::Slot;
 
 /// How long a turn counts.
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -55,10 +55,7 @@ impl Model {
 
     /// Deadline `Cap`: when a message in mind may be answered after all.
     pub(super) fn cap_moment(&self) -> Option<Timestamp> {
-        let waits = self.phase == Phase::Dormant && self.kept_in_mind && !self.is_stopped();
-        let barred = self.is_any_budget_spent() || self.is_ceiling_reached();
-        let hindered = barred || self.chat_away.is_some();
-        if !waits || hindered || self.awaits_human || self.settling.is_some() {
+        if !self.may_wake_for_mind() || self.settling.is_some() {
             return None;
         }
         let able = self.list.iter();

@@ -11,7 +11,6 @@ impl Model {
     pub(super) fn on_speak_next(&mut self, agent: AgentKey) -> Result<(), Refusal> {
         self.check_choice(agent)?;
         self.on_human_word();
-        self.question = None; // rule 80
         match &mut self.phase {
             Phase::Dormant => {
                 self.untaken = true;

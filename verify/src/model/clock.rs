@@ -6,7 +6,7 @@ use dirigent_core::view::SeatTurn;
 use dirigent_core::{Cause, Notice, Timestamp};
 
 use super::Model;
-use super::state::{First, Phase, Poll, StaleTrigger, TurnProgress};
+use super::state::{Phase, Poll, StaleTrigger, TurnProgress};
 
 /// Expiries in one step after which something must be wrong.
 const EXPIRIES_MAX: usize = 1_000;
@@ -149,7 +149,7 @@ impl Model {
             Due::Reminder => self.send_reminder(),
             Due::Permit => self.on_permit_due(),
             Due::Overdue => self.close(Cause::Overdue, Vec::new()),
-            Due::Cap => self.wake(First::Front),
+            Due::Cap => self.wake_for_mind(),
             Due::Settle => self.on_settled_down(),
             Due::MayWrite => self.on_may_write_due(),
             Due::Cleanup => self.clean_up(),

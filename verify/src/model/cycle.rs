@@ -23,11 +23,11 @@ impl Model {
             self.kept_in_mind = true; // rule 70
             self.untaken = false;
             self.round_to_come = None;
-            self.forget_waking();
+            self.settling = None;
             return;
         }
         self.untaken |= std::mem::take(&mut self.kept_in_mind); // rule 54
-        self.forget_waking(); // rules 79 and 80
+        self.settling = None; // rule 79
         self.awaits_human = false; // rule 63
         self.choice = None; // rule 61
         self.round_to_come = round;
@@ -170,6 +170,7 @@ impl Model {
             awaits_human: false,
             whole: false,
             news: false,
+            told: false,
         }));
         if !held {
             let over = self.held.take(); // rule 54
@@ -215,7 +216,8 @@ impl Model {
             return;
         };
         let (agent, spoken, whole) = (turn.agent, turn.spoken, turn.whole);
-        let ran = matches!(turn.stage, TurnProgress::Running { .. });
+        let has_failed = matches!(cause, Cause::RunFailed | Cause::SignalMissing);
+        self.untaken &= how == SeatTurn::Skipped || has_failed; // rule 54
         let delivered = turn.stage == TurnProgress::Delivering && cause == Cause::ReceiptGiven;
         let said_last = delivered && !turn.news; // rule 76
         let how = if spoken { SeatTurn::Spoke } else { how }; // rule 49
@@ -237,12 +239,6 @@ impl Model {
         }
         if matches!(how, SeatTurn::Passed | SeatTurn::Spoke) {
             self.cycle.last_completer = Some(agent); // D30
-        }
-        let has_failed = how == SeatTurn::Passed && cause == Cause::RunFailed;
-        if how != SeatTurn::Skipped && !has_failed {
-            self.untaken = false; // rule 54
-        } else if ran && is_cut_off(cause) {
-            self.untaken = true;
         }
     }
 
@@ -304,21 +300,25 @@ impl Model {
             self.disable();
             return;
         }
-        let is_after_round = self.round.take().is_some();
+        let ended = self.round.take();
+        let is_after_round = ended.is_some();
+        let in_vain = ended.filter(|_| self.untaken && !self.cycle.vetoed); // rule 62
         let is_answered = if is_after_round {
             !before.spoke.is_empty() // rule 62
         } else {
             self.can_be_answered(&before.spoke)
         };
-        if !is_anybody_new && !self.cycle.vetoed && !is_answered {
+        if !is_anybody_new && !self.is_cycle_requested() && !is_answered {
             self.causes.push(match (before.spoke.is_empty(), before.passed) {
                 (false, _) => Cause::NoOtherAgent,
                 (true, true) => Cause::AllPassed,
                 (true, false) => Cause::Unanswered,
             });
             self.enter_dormancy();
+            self.plan_round(in_vain);
             return;
         }
+        self.plan_round(in_vain);
         let last = self.cycle.last_completer;
         self.empty_cycle();
         let choice = self.choice.take().filter(|agent| {
@@ -339,6 +339,12 @@ impl Model {
         }
         self.move_to_front(choice);
         self.start_cycle(choice.map_or(First::Front, First::Chosen));
+    }
+
+    /// Rules 25 and 54: whether another cycle is asked for.
+    pub(super) fn is_cycle_requested(&self) -> bool {
+        let is_owed = self.untaken || self.held.is_some();
+        self.cycle.vetoed || (self.cycle.returned && is_owed)
     }
 
     /// Rule 32: whether one of these could be answered by another.
@@ -517,9 +523,4 @@ impl Model {
     fn is_free(&self, slot: &Slot) -> bool {
         self.is_available(slot) && !self.is_slot_capped(slot)
     }
-}
-
-/// Rule 54: whether a run that ends with this cause was cut off, and what it was given is not taken.
-const fn is_cut_off(cause: Cause) -> bool {
-    matches!(cause, Cause::RunLost | Cause::AgentOffline | Cause::AgentMayNotWrite)
 }

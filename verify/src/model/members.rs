@@ -53,6 +53,13 @@ impl Model {
         }
         let present = without_duplicates(agents);
         self.forget_refresh();
+        for agent in &present {
+            let left = self.list.iter_mut().find(|slot| slot.agent == *agent && slot.left);
+            if let Some(slot) = left {
+                slot.left = false;
+                self.note_return(*agent); // rule 54
+            }
+        }
         let had_list = self.list_read.is_some();
         let before = self.cycle_so_far();
         let is_anybody_new = self.rebuild(&present);
@@ -130,9 +137,6 @@ impl Model {
     fn rebuild(&mut self, present: &[AgentKey]) -> bool {
         self.list.retain(|slot| present.contains(&slot.agent));
         self.last_word = self.last_word.filter(|agent| present.contains(agent)); // rule 76
-        for slot in &mut self.list {
-            slot.left = false;
-        }
         let stayed = self.list.len();
         for agent in present {
             if !self.list.iter().any(|slot| slot.agent == *agent) {

@@ -80,6 +80,7 @@ impl Model {
         self.talk_since = self.now;
         self.reminders = 0; // rule 36
         self.awaits_human = false; // rule 63
+        self.question = None; // rule 80
         if std::mem::take(&mut self.ceiling_announced) {
             self.causes.push(Cause::CeilingReset);
         }
@@ -135,9 +136,6 @@ impl Model {
     /// Rule 25: what a qualifying message does in a channel that is not stopped.
     fn on_qualifying(&mut self, author: Author, id: MessageId, round: Option<Vec<AgentKey>>) {
         let is_human = author == Author::Human;
-        if is_human {
-            self.question = None; // rule 80
-        }
         match &mut self.phase {
             Phase::Dormant => {
                 let wakes = is_human || !(self.is_ceiling_reached() || self.awaits_human);

@@ -128,6 +128,7 @@ impl Model {
         let by_operator = cause == WakeCause::Operator;
         let waits = self.is_stopped() || self.phase == Phase::Disabled;
         if !by_operator && self.mode.keeps_turns() && waits {
+            self.question = None; // rule 80
             self.keep_in_mind();
             if self.is_disabled_by_count() && !self.is_stopped() {
                 self.ask_recount();

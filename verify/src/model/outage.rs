@@ -127,8 +127,8 @@ impl Model {
     /// Rule 71: dormant until the chat is back; no reminder.
     pub(super) fn sleep_without_chat(&mut self) {
         self.causes.push(Cause::ChatAway);
-        self.fall_asleep();
         self.kept_in_mind = true;
+        self.fall_asleep();
     }
 
     /// Rule 70: whether a wake has to wait for the chat.

@@ -116,7 +116,11 @@ impl Model {
                     self.on_no_answer(Cause::MembersFailed); // rule 28: any settlement
                 }
             }
-            Request::Trigger { .. } => {
+            Request::Trigger { turn } => {
+                let is_done = matches!(settlement, Settlement::Done { .. });
+                if let Some(now) = self.phase.turn_mut().filter(|_| turn == self.turn) {
+                    now.told |= is_done; // rule 80
+                }
                 if let Settlement::Done { message: Some(message) } = settlement {
                     self.on_trigger_posted(message);
                 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dirigent_core::{Cause, MessageId};
 
 use super::Model;
-use super::state::{First, Phase, Purpose, Request, TurnProgress};
+use super::state::{Phase, Request, Turn, TurnProgress};
 
 /// Rule 79: the longest wait.
 const SETTLE_MAX: Duration = Duration::from_secs(5);
@@ -25,11 +25,10 @@ impl Model {
     /// Rule 79: people were quiet.
     pub(super) fn on_settled_down(&mut self) {
         self.settling = None;
-        let question = self.question.take();
-        let round = self.round_to_come.take();
         if self.may_wake_for_mind() {
-            self.wake_for(First::Front, round);
-            self.question = question;
+            self.wake_for_mind();
+        } else {
+            self.round_to_come = None;
         }
     }
 
@@ -47,37 +46,36 @@ impl Model {
             return;
         }
         let trigger = Request::Trigger { turn: self.turn };
-        let is_told = self.pending.iter().all(|effect| effect.what != trigger);
-        let held = self.is_held();
-        let waits = |stage: &TurnProgress| match stage {
-            TurnProgress::Granted { .. } => !is_told || held,
-            TurnProgress::Running { .. } => !is_told,
+        let is_owed = self.pending.iter().any(|effect| effect.what == trigger);
+        let is_told = |turn: &Turn| match turn.stage {
+            TurnProgress::Granted { .. } => turn.told && !is_owed && !self.is_held(),
+            TurnProgress::Running { .. } => !is_owed,
             TurnProgress::Delivering
             | TurnProgress::Confirming(_)
             | TurnProgress::Continuing { .. }
-            | TurnProgress::Waiting(_) => false,
+            | TurnProgress::Waiting(_) => true,
         };
-        let has_turn = self.phase.turn().is_some_and(|turn| waits(&turn.stage));
-        let waking = matches!(self.phase, Phase::Refreshing(Purpose::Waking { .. }));
+        let withdraws = match &self.phase {
+            Phase::Dormant => self.kept_in_mind,
+            Phase::Refreshing(_) => self.untaken,
+            Phase::Turn(turn) => self.untaken && !is_told(turn),
+            Phase::Disabled | Phase::Dead | Phase::Archived | Phase::Unknown { .. } => false,
+        };
+        if !withdraws {
+            return;
+        }
+        self.kept_in_mind = false;
+        self.untaken = false;
+        self.question = None;
+        self.causes.push(Cause::Withdrawn);
         if self.phase == Phase::Dormant {
-            self.kept_in_mind = false;
-            self.forget_waking();
+            self.settling = None;
             self.choice = None;
             self.round_to_come = None;
-            self.causes.push(Cause::Withdrawn);
-        } else if self.untaken && (has_turn || waking) {
-            self.untaken = false;
-            self.kept_in_mind = false;
+        } else {
             self.cancel_floor();
             self.forget_refresh();
-            self.causes.push(Cause::Withdrawn);
             self.enter_dormancy();
         }
-    }
-
-    /// A wake is waited for no longer, or is for more than one message.
-    pub(super) fn forget_waking(&mut self) {
-        self.settling = None;
-        self.question = None;
     }
 }

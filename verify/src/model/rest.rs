@@ -88,7 +88,7 @@ impl Model {
                     Some(_) => !spoke.is_empty(), // rule 62
                     None => self.can_be_answered(&spoke),
                 };
-                self.cycle.vetoed || is_answered
+                self.is_cycle_requested() || is_answered
             }
             Phase::Dormant
             | Phase::Disabled

@@ -75,6 +75,7 @@ impl Model {
             Belongs::RunningTurn => {
                 if let Phase::Turn(turn) = &mut self.phase {
                     turn.receipt = true;
+                    self.untaken = false; // rule 54
                 }
             }
             Belongs::ConfirmingTurn => {
@@ -196,6 +197,7 @@ impl Model {
         let held = self.is_held();
         self.causes.push(Cause::Unfinished);
         let continuations = self.config.order.continuations;
+        self.untaken = false; // rule 54
         let Some(turn) = self.continue_turn() else {
             return;
         };
@@ -304,6 +306,7 @@ impl Model {
             if !self.phase.turn().is_some_and(|turn| turn.spoken) {
                 self.cycle.vetoed = true; // no news to others (rules 59, 76)
             }
+            self.leave_untaken(agent);
             self.end_turn(SeatTurn::Skipped, Cause::RunLost);
             self.advance();
             return;

@@ -159,6 +159,8 @@ pub(super) struct Turn {
     pub(super) whole: bool,
     /// Rule 76: something was new since it was granted.
     pub(super) news: bool,
+    /// Rule 80: a trigger of it is settled as done.
+    pub(super) told: bool,
 }
 
 impl Turn {
@@ -328,6 +330,8 @@ impl Slot {
 pub(super) struct Cycle {
     /// Whether the boundary may not end in dormancy (D66).
     pub(super) vetoed: bool,
+    /// Whether an agent came back whom it had skipped (rule 54).
+    pub(super) returned: bool,
     /// Who completed a turn last (D30).
     pub(super) last_completer: Option<AgentKey>,
 }

@@ -23,6 +23,7 @@ impl Model {
             return Err(Refusal::TooManyAgents);
         }
         self.may_not_write.insert(agent, until);
+        self.leave_untaken(agent);
         self.lose(agent, Cause::AgentMayNotWrite);
         Ok(())
     }
