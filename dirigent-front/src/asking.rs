@@ -273,7 +273,8 @@ pub(crate) async fn end(
     };
     let answer = front.dirigent.channel(run.channel).request(&told).await?;
     let ChannelAnswer::Ended(answer) = answer else { return Err(Problem::strange()) };
-    if answer.accepted && !is_failed {
+    // A repeated end says nothing of the run that may have begun since then.
+    if answer.accepted && !answer.duplicate && !is_failed {
         front.given.read(&run.agent, run.channel);
     }
     Ok(Json(Ended { accepted: answer.accepted, duplicate: answer.duplicate }))

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dirigent::hooks::TurnId;
-use dirigent::ports::{ApiError, AuthorKind, ChatKind, HistoryRequest, Identity};
+use dirigent::ports::{ApiError, AuthorKind, ChatKind, ErrorKind, HistoryRequest, Identity};
 use dirigent::{AgentId, ChannelId, ChatMessage, DiscordApi, MessageId, Turn};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -84,6 +84,10 @@ impl Given {
         (me, channel): (&Identity, ChannelId),
         turn: &Turn,
     ) -> Result<Vec<Missed>, ApiError> {
+        // An account without the permission is shown an empty history.
+        if chat.reads_history(channel) == Some(false) {
+            return Err(ApiError::new(ErrorKind::Forbidden));
+        }
         let key = (me.agent_id.clone(), channel);
         let mut after = self.marks(key.clone(), |marks| marks.done);
         let limit = after.map_or(FIRST, |_| PAGE);

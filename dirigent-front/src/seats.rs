@@ -7,6 +7,9 @@ use async_trait::async_trait;
 use dirigent::{Agent, AgentError, AgentId, ChannelId, Reply, Turn};
 use tokio::sync::oneshot;
 
+/// Of more pairs of an agent and a channel the last run is not known any more, so that its repeated end is refused.
+const TAKEN_MAX: usize = 10_000;
+
 /// The seats of agents that have no bot of their own, so that Dirigent posts for them. Give each to
 /// [`Builder::host`](dirigent::host::Builder::host) with the account or the persona that speaks for it, and all of them to
 /// [`FrontBuilder::seats`](crate::FrontBuilder::seats). Clones share them.
@@ -91,6 +94,9 @@ impl Seats {
         if desk.turns.get(&key).is_some_and(is_running) {
             let Some(seated) = desk.turns.remove(&key) else { return Taken::Not };
             if seated.answer.send(answer).is_ok() {
+                if desk.taken.len() >= TAKEN_MAX {
+                    desk.taken.clear();
+                }
                 desk.taken.insert(key, run.to_owned());
                 return Taken::Now;
             }

@@ -10,6 +10,7 @@ use axum::extract::{Query, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use dirigent::hooks::TurnId;
 use dirigent::operate::{Cause, EventOrLag, Events};
+use dirigent::ports::Timestamp;
 use dirigent::{AgentId, ChannelId};
 use futures_util::stream::{Stream, unfold};
 use http::StatusCode;
@@ -25,6 +26,8 @@ use crate::queries;
 
 /// A stream without events says something so often, so that a broken connection is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// A stream ends then; the program connects again, and its secret is looked at again.
+const LASTS: Duration = Duration::from_secs(15 * 60);
 
 /// One event of the stream. Its name is `your-turn`, `turn-over`, or `person-wrote` while the agent has the floor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -62,7 +65,8 @@ pub(crate) async fn turns(
     for channel in front.dirigent.channels() {
         first.extend(watched.look(channel, floor(&front, channel)));
     }
-    let watch = Watch { front, events, watched, news: first, _place: place };
+    let ends = front.clock.now() + LASTS;
+    let watch = Watch { front, events, ends, watched, news: first, _place: place };
     let stream = unfold(watch, async |mut watch| {
         let news = watch.next().await?;
         Some((Ok(event(&news)), watch))
@@ -116,19 +120,24 @@ impl Watched {
 struct Watch {
     front: Arc<FrontParts>,
     events: Events,
+    ends: Timestamp,
     watched: Watched,
     news: VecDeque<TurnNews>,
     _place: OwnedSemaphorePermit,
 }
 
 impl Watch {
-    /// Returns the next news; `None` when the library has gone.
+    /// Returns the next news; `None` when the stream has lasted long enough, or the library has gone.
     async fn next(&mut self) -> Option<TurnNews> {
         loop {
             if let Some(news) = self.news.pop_front() {
                 return Some(news);
             }
-            let heard = self.events.next().await?;
+            let heard = tokio::select! {
+                biased;
+                heard = self.events.next() => heard?,
+                () = self.front.clock.sleep_until(self.ends) => return None,
+            };
             if let EventOrLag::Transition(event) = &heard {
                 let channel = event.channel;
                 let is_person = event.transition.cause == Cause::HumanMessage;

@@ -1,7 +1,17 @@
 //! An agent that has a bot of its own asks before it runs.
 
-use http::StatusCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use dirigent_front::Front;
+use dirigent_testkit::ManualClock;
+use dirigent_testkit::memory_discord::Permissions;
+use futures_util::FutureExt as _;
+use http::{Method, StatusCode};
+use http_body_util::BodyExt as _;
 use serde_json::json;
+use tower::ServiceExt as _;
 
 use crate::stage::{ASKER, SITTER, Stage, next};
 
@@ -158,4 +168,64 @@ async fn tools_are_listed_and_carried_out_and_a_refusal_is_what_a_model_reads() 
     let id = made["channelId"].as_str().unwrap().parse().unwrap();
     let seen = stage.discord.channel(id).audience();
     assert!(stage.accounts.iter().all(|account| seen.contains(account)), "{made}");
+}
+
+/// The answer to an end may be lost, so that its program repeats it while the next run goes on.
+#[tokio::test]
+async fn an_end_that_is_told_again_takes_nothing_from_the_run_after_it() {
+    let stage = Stage::open().await;
+    let sitter = ("sitter", SITTER);
+    let pass = |run: &str| json!({ "run": run, "outcome": "pass" });
+    stage.say("One.");
+    stage.turn_of("asker").await;
+    stage.ask("begin", ME, json!({ "run": "1" })).await;
+    stage.ask("end", ME, pass("1")).await;
+    stage.turn_of("sitter").await;
+    stage.ask("begin", sitter, json!({ "run": "1" })).await;
+    stage.ask("end", sitter, pass("1")).await;
+    stage.until(|floor| floor.is_none()).await;
+    stage.say("Two.");
+    stage.turn_of("asker").await;
+    stage.ask("begin", ME, json!({ "run": "2" })).await;
+    assert_eq!(stage.ask("end", ME, pass("1")).await["duplicate"], true);
+    stage.ask("end", ME, json!({ "run": "2", "outcome": "failed" })).await;
+    stage.say("Three.");
+    stage.turn_of("sitter").await;
+    stage.ask("begin", sitter, json!({ "run": "2" })).await;
+    stage.ask("end", sitter, pass("2")).await;
+    stage.turn_of("asker").await;
+    let begun = stage.ask("begin", ME, json!({ "run": "3" })).await;
+    let lines: Vec<_> = begun["missed"].as_array().unwrap().iter().map(|it| &it["line"]).collect();
+    let told = |words: &str| lines.iter().any(|it| it.as_str().unwrap().ends_with(words));
+    assert!(told(": Two.") && told(": Three.") && !told(": One."), "{lines:?}");
+}
+
+/// An account without the permission is shown an empty history, which must not be taken for silence.
+#[tokio::test]
+async fn what_the_moderator_may_not_read_is_not_told_as_nothing() {
+    let stage = Stage::open().await;
+    stage.discord.account(stage.moderator).set_rights_known(true);
+    let (none, reads) = (Permissions::NONE, Permissions::READ_MESSAGE_HISTORY);
+    stage.discord.channel(stage.channel).set_member_overwrite(stage.moderator, none, reads);
+    stage.say("Who writes the parser?");
+    stage.turn_of("asker").await;
+    let begun = stage.ask("begin", ME, json!({ "run": "1" })).await;
+    assert_eq!((&begun["allowed"], begun.get("missed")), (&true.into(), None), "{begun}");
+}
+
+/// A program whose secret was changed is let go.
+#[tokio::test]
+async fn a_stream_ends_after_a_quarter_of_an_hour() {
+    let stage = Stage::open().await;
+    let clock = ManualClock::new();
+    let chat = Arc::new(stage.discord.account(stage.moderator));
+    let builder = Front::builder(stage.dirigent.clone(), chat).clock(Arc::new(clock.clone()));
+    let front = builder.host("python", "0123456789abcdef", ["asker"]).build().unwrap();
+    let request = stage.request(Method::GET, "/v1/turns", ASKER).body(Body::empty()).unwrap();
+    let mut stream = front.router().oneshot(request).await.unwrap().into_body();
+    clock.advance(Duration::from_secs(15 * 60 - 1));
+    assert!(stream.frame().now_or_never().is_none());
+    clock.advance(Duration::from_secs(1));
+    let ended = tokio::time::timeout(Duration::from_secs(20), stream.frame()).await;
+    assert!(ended.unwrap().is_none());
 }
