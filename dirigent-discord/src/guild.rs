@@ -163,7 +163,7 @@ impl GuildApi for DiscordAccount {
             Access::None => (Permissions::empty(), Permissions::VIEW_CHANNEL),
             _ => return Err(ApiError::new(ErrorKind::Unsupported)),
         };
-        if is_persona(user) {
+        if self.personas.name(user).is_some() {
             let full = (access == Access::Full).then_some(());
             return full.ok_or_else(|| ApiError::new(ErrorKind::Unsupported));
         }
@@ -182,7 +182,7 @@ impl GuildApi for DiscordAccount {
     }
 
     async fn is_administrator(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError> {
-        if is_persona(user) {
+        if self.personas.name(user).is_some() {
             return Ok(false);
         }
         let rules = self.rules(guild.get()).await?;

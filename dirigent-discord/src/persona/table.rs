@@ -128,7 +128,7 @@ impl Personas {
     }
 
     /// The persona's name, and what names that look like it have in common.
-    pub(super) fn name(&self, persona: UserId) -> Option<(Arc<str>, String)> {
+    pub(crate) fn name(&self, persona: UserId) -> Option<(Arc<str>, String)> {
         let table = self.table();
         let known = table.all.iter().find(|known| known.user == persona)?;
         Some((Arc::clone(&known.name), known.folded.clone()))
