@@ -91,7 +91,10 @@ async fn check_turn_tells_whether_the_agent_may_run_and_who_has_the_floor() {
     same(&allowed, &json!({ "allowed": true, "currentSpeaker": "poet", "holdsFloor": true }));
     // Asking again with the same run changes nothing.
     let again = world.ask(world.check("poet", "r2")).await;
-    same(&again, &json!({ "allowed": true, "currentSpeaker": "poet", "holdsFloor": true }));
+    same(
+        &again,
+        &json!({ "allowed": true, "currentSpeaker": "poet", "holdsFloor": true, "wasRunning": true }),
+    );
     let denied = world.ask(world.check("critic", "r3")).await;
     same(
         &denied,
