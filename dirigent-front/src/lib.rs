@@ -52,7 +52,7 @@ mod tool_calls;
 mod turns;
 
 pub use front::{Front, FrontBuilder, FrontError};
-pub use seats::{Seat, Seats};
+pub use seats::{SeatedAgent, Seats};
 
 /// The code of the README runs.
 #[cfg(doctest)]

@@ -55,10 +55,10 @@ impl Seats {
     }
 
     /// Creates the seat of an agent.
-    pub fn seat(&self, agent: impl Into<AgentId>) -> Seat {
+    pub fn seat(&self, agent: impl Into<AgentId>) -> SeatedAgent {
         let agent = agent.into();
         self.desk().seated.push(agent.clone());
-        Seat { seats: self.clone(), agent }
+        SeatedAgent { seats: self.clone(), agent }
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
@@ -111,13 +111,13 @@ impl Seats {
 
 /// The seat of one agent: what Dirigent calls when its turn comes.
 #[derive(Debug)]
-pub struct Seat {
+pub struct SeatedAgent {
     seats: Seats,
     agent: AgentId,
 }
 
 #[async_trait]
-impl Agent for Seat {
+impl Agent for SeatedAgent {
     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
         let (answer, answered) = oneshot::channel();
         let turn = Arc::new(turn);
@@ -137,7 +137,7 @@ impl Agent for Seat {
 
 /// Takes the turn from the desk when it is over, also when its call is dropped.
 struct Leaves<'a> {
-    seat: &'a Seat,
+    seat: &'a SeatedAgent,
     key: (AgentId, ChannelId),
     turn: Arc<Turn>,
 }

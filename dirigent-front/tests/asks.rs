@@ -13,13 +13,13 @@ use http_body_util::BodyExt as _;
 use serde_json::json;
 use tower::ServiceExt as _;
 
-use crate::stage::{ASKER, SITTER, Stage, next};
+use crate::stage::{ASKER, FrontStage, SITTER, next};
 
 const ME: (&str, &str) = ("asker", ASKER);
 
 #[tokio::test]
 async fn only_the_agent_whose_turn_it_is_may_run_and_it_learns_what_it_missed() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     stage.say("Who writes the parser?");
     stage.turn_of("asker").await;
     let begun = stage.ask("begin", ME, json!({ "run": "1" })).await;
@@ -42,7 +42,7 @@ async fn only_the_agent_whose_turn_it_is_may_run_and_it_learns_what_it_missed() 
 
 #[tokio::test]
 async fn an_end_counts_once_and_the_next_turn_shows_only_what_is_new() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     stage.say("Who writes the parser?");
     stage.turn_of("asker").await;
     let never = stage.ask("end", ME, json!({ "run": "9", "outcome": "pass" })).await;
@@ -69,7 +69,7 @@ async fn an_end_counts_once_and_the_next_turn_shows_only_what_is_new() {
 
 #[tokio::test]
 async fn what_was_missed_is_whole_also_behind_more_than_a_page() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     stage.say("Begin.");
     stage.turn_of("asker").await;
     stage.ask("begin", ME, json!({ "run": "1" })).await;
@@ -91,7 +91,7 @@ async fn what_was_missed_is_whole_also_behind_more_than_a_page() {
 
 #[tokio::test]
 async fn a_stream_begins_with_the_turns_there_are_and_tells_when_they_come_and_go() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     let mut stream = stage.stream("/v1/turns", ASKER).await;
     stage.say("Who writes the parser?");
     stage.turn_of("asker").await;
@@ -113,7 +113,7 @@ async fn a_stream_begins_with_the_turns_there_are_and_tells_when_they_come_and_g
 /// A program reads of channels in which one of its agents is, and asks for its own agents.
 #[tokio::test]
 async fn a_secret_opens_its_own_agents_and_their_channels_only() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     let body = json!({ "agent": "sitter", "channel": stage.channel.to_string(), "run": "1" });
     let (status, problem) = stage.post("/v1/begin", ASKER, &body).await;
     assert_eq!(
@@ -150,7 +150,7 @@ async fn a_secret_opens_its_own_agents_and_their_channels_only() {
 
 #[tokio::test]
 async fn tools_are_listed_and_carried_out_and_a_refusal_is_what_a_model_reads() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     stage.discord.guild(stage.guild).set_administrator(stage.moderator, true);
     let (_, tools) = stage.get("/v1/tools", ASKER).await;
     assert_eq!(tools.as_array().unwrap().len(), 6);
@@ -173,7 +173,7 @@ async fn tools_are_listed_and_carried_out_and_a_refusal_is_what_a_model_reads() 
 /// The answer to an end may be lost, so that its program repeats it while the next run goes on.
 #[tokio::test]
 async fn an_end_that_is_told_again_takes_nothing_from_the_run_after_it() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     let sitter = ("sitter", SITTER);
     let pass = |run: &str| json!({ "run": run, "outcome": "pass" });
     stage.say("One.");
@@ -203,7 +203,7 @@ async fn an_end_that_is_told_again_takes_nothing_from_the_run_after_it() {
 /// An account without the permission is shown an empty history, which must not be taken for silence.
 #[tokio::test]
 async fn what_the_moderator_may_not_read_is_not_told_as_nothing() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     stage.discord.account(stage.moderator).set_rights_known(true);
     let (none, reads) = (Permissions::NONE, Permissions::READ_MESSAGE_HISTORY);
     stage.discord.channel(stage.channel).set_member_overwrite(stage.moderator, none, reads);
@@ -216,7 +216,7 @@ async fn what_the_moderator_may_not_read_is_not_told_as_nothing() {
 /// A program whose secret was changed is let go.
 #[tokio::test]
 async fn a_stream_ends_after_a_quarter_of_an_hour() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     let clock = ManualClock::new();
     let chat = Arc::new(stage.discord.account(stage.moderator));
     let builder = Front::builder(stage.dirigent.clone(), chat).clock(Arc::new(clock.clone()));

@@ -9,15 +9,15 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::stage::{ASKER, SITTER, Stage};
+use crate::stage::{ASKER, FrontStage, SITTER};
 
-async fn status(stage: &Stage, token: &str) -> StatusCode {
+async fn status(stage: &FrontStage, token: &str) -> StatusCode {
     stage.get("/v1/tools", token).await.0
 }
 
 #[tokio::test]
 async fn a_wrong_secret_is_counted_and_never_bars_a_right_one() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     let mixed = ASKER.replace("python", "script");
     for wrong in
         ["", "python", "python.", "python.0123456789abcdee", "nobody.0123456789abcdef", &*mixed]
@@ -31,7 +31,7 @@ async fn a_wrong_secret_is_counted_and_never_bars_a_right_one() {
 
 #[tokio::test]
 async fn secrets_change_without_a_pause() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     let (old, new) = ("0123456789abcdef", "00112233445566778899");
     assert!(stage.front.set_secrets("python", &[old, new]).unwrap());
     let replaced = format!("python.{new}");
@@ -50,7 +50,7 @@ async fn secrets_change_without_a_pause() {
 
 #[tokio::test]
 async fn a_browser_and_a_foreign_name_are_not_answered() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     let ask = |host: &str, origin: Option<&str>| {
         let mut request =
             stage.request(Method::GET, "/v1/tools", ASKER).body(Body::empty()).unwrap();
@@ -71,7 +71,7 @@ async fn a_browser_and_a_foreign_name_are_not_answered() {
 
 #[tokio::test]
 async fn what_is_not_asked_right_is_refused_with_a_sentence() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     let begin = |body: serde_json::Value| async move { body };
     let channel = stage.channel.to_string();
     for wrong in [
@@ -94,7 +94,7 @@ async fn what_is_not_asked_right_is_refused_with_a_sentence() {
 
 #[tokio::test]
 async fn the_document_has_every_request() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     let (_, document) = stage.get("/v1/openapi.json", ASKER).await;
     let paths = document["paths"].as_object().unwrap();
     let paths: Vec<_> = paths.keys().map(String::as_str).collect();
@@ -115,7 +115,7 @@ async fn the_document_has_every_request() {
 
 #[tokio::test]
 async fn it_listens_on_this_machine_only_unless_tls_ends_before_it() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     let open = TcpListener::bind("0.0.0.0:0").await.unwrap();
     let refused = stage.front.serve(open).await.unwrap_err();
     assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
@@ -136,7 +136,7 @@ async fn it_listens_on_this_machine_only_unless_tls_ends_before_it() {
 
 #[tokio::test]
 async fn a_front_that_could_be_misused_is_not_built() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     let chat = || Arc::new(stage.discord.account(stage.moderator));
     let builder = || Front::builder(stage.dirigent.clone(), chat());
     let secret = "0123456789abcdef";

@@ -3,12 +3,12 @@
 use http::StatusCode;
 use serde_json::json;
 
-use crate::stage::{ASKER, SITTER, Stage};
+use crate::stage::{ASKER, FrontStage, SITTER};
 
 const ME: (&str, &str) = ("sitter", SITTER);
 
 /// The one that asks passes in this run.
-async fn pass(stage: &Stage, run: &str) {
+async fn pass(stage: &FrontStage, run: &str) {
     stage.turn_of("asker").await;
     stage.ask("begin", ("asker", ASKER), json!({ "run": run })).await;
     stage.ask("end", ("asker", ASKER), json!({ "run": run, "outcome": "pass" })).await;
@@ -16,7 +16,7 @@ async fn pass(stage: &Stage, run: &str) {
 
 #[tokio::test]
 async fn what_it_says_is_posted_once_by_its_account() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     let early = stage.ask("begin", ME, json!({ "run": "1" })).await;
     assert_eq!((&early["allowed"], early["missed"].is_null()), (&false.into(), true), "{early}");
     stage.say("Who tests it?");
@@ -42,7 +42,7 @@ async fn what_it_says_is_posted_once_by_its_account() {
 
 #[tokio::test]
 async fn it_passes_and_what_was_taken_away_is_not_accepted() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     stage.say("Who tests it?");
     pass(&stage, "1").await;
     stage.turn_of("sitter").await;
@@ -63,7 +63,7 @@ async fn it_passes_and_what_was_taken_away_is_not_accepted() {
 /// Both ways in are told apart by a sentence, because a program that takes the wrong one would post twice, or never.
 #[tokio::test]
 async fn each_kind_of_agent_is_sent_to_its_own_request() {
-    let stage = Stage::open().await;
+    let stage = FrontStage::open().await;
     let channel = stage.channel.to_string();
     let say = json!({ "agent": "asker", "channel": channel, "run": "1", "text": "x" });
     let (status, problem) = stage.post("/v1/say", ASKER, &say).await;

@@ -20,7 +20,7 @@ use tower::ServiceExt as _;
 pub(crate) const ASKER: &str = "python.0123456789abcdef";
 pub(crate) const SITTER: &str = "script.fedcba9876543210";
 
-pub(crate) struct Stage {
+pub(crate) struct FrontStage {
     pub(crate) dirigent: Dirigent,
     pub(crate) discord: MemoryDiscord,
     pub(crate) guild: GuildId,
@@ -34,7 +34,7 @@ pub(crate) struct Stage {
     tasks: Vec<JoinHandle<()>>,
 }
 
-impl Drop for Stage {
+impl Drop for FrontStage {
     fn drop(&mut self) {
         for task in &self.tasks {
             task.abort();
@@ -42,7 +42,7 @@ impl Drop for Stage {
     }
 }
 
-impl Stage {
+impl FrontStage {
     pub(crate) async fn open() -> Self {
         let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
         let (moderator, person) = (discord.add_bot(), discord.add_human());

@@ -197,7 +197,7 @@ mod tests {
             let mut observer = fresh(&INVARIANT);
             word_in_a_turn().telling(told).accepted(observer.as_mut());
             let ends = [
-                (Running, Granted, B, Cause::Passed),
+                (Running, Running, B, Cause::Passed),
                 (Granted, Granted, A, Cause::StartTimedOut),
                 ALL_PASSED,
             ];

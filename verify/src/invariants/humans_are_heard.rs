@@ -337,6 +337,7 @@ mod tests {
             if at + 1 == steps.len() {
                 last.after.phase = PhaseKind::Dormant;
             } else {
+                last.after.speaker = Some(A);
                 last.accepted(observer.as_mut());
             }
         }
