@@ -8,7 +8,7 @@ use axum::extract::rejection::JsonRejection;
 use axum::{Extension, Json};
 use dirigent::hooks::{RunId, RunReport};
 use dirigent::operate::EventOrLag;
-use dirigent::ports::{ChannelAnswer, ChannelRequest, CheckAnswer};
+use dirigent::ports::{ChannelAnswer, ChannelRequest, CheckAnswer, Identity};
 use dirigent::{AgentError, AgentId, ChannelId, Reply};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub(crate) struct Begin {
 }
 
 /// Whether it may.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Begun {
     /// Only if this is true the agent may run.
@@ -159,8 +159,17 @@ pub(crate) async fn begin(
 ) -> Result<Json<Begun>, Problem> {
     let Json(Begin { agent, channel, run }) = body?;
     let run = Run::of(&asker, &agent, &channel, run)?;
+    if let Some(begun) = begin_in_seat(&front, &run) {
+        return Ok(Json(begun));
+    }
+    // A program learns who speaks, and why, only of channels that its agent is in.
+    let present = front.agents_in(run.channel).await?;
+    let Some(me) = present.iter().find(|it| it.agent_id == run.agent).cloned() else {
+        return Err(Problem::not_here());
+    };
     if front.seats.has(&run.agent) {
-        return Ok(Json(begin_in_seat(&front, &run).await?));
+        let reason = front.explained(run.agent, run.channel).await?.text;
+        return Ok(Json(Begun { reason, ..Begun::default() }));
     }
     let (agent_id, run_id) = (run.agent.clone(), Some(run.id()));
     let check = ChannelRequest::CheckTurn { agent_id, run_id };
@@ -173,61 +182,42 @@ pub(crate) async fn begin(
         speaker: current_speaker.map(|agent| agent.to_string()),
         was_running,
         holds_floor,
-        briefing: None,
-        missed: None,
+        ..Begun::default()
     };
     if allowed && holds_floor {
-        (begun.briefing, begun.missed) = surroundings(&front, &run).await;
+        (begun.briefing, begun.missed) = surroundings(&front, run.channel, (&me, present)).await;
     }
     Ok(Json(begun))
 }
 
 /// The briefing of an agent that has a bot of its own, and what it missed, as far as the chat tells.
-async fn surroundings(front: &FrontParts, run: &Run) -> (Option<String>, Option<Vec<Missed>>) {
-    let agents = front.dirigent.agents();
-    let Some(me) = agents.iter().find(|it| it.agent_id == run.agent).cloned() else {
-        return (None, None);
-    };
-    let accounts = agents.iter().map(|it| it.discord_user_id).collect();
-    let present = front.chat.members(run.channel, accounts).await.unwrap_or_default();
-    let present = agents.into_iter().filter(|it| present.contains(&it.discord_user_id)).collect();
+async fn surroundings(
+    front: &FrontParts,
+    channel: ChannelId,
+    (me, present): (&Identity, Vec<Identity>),
+) -> (Option<String>, Option<Vec<Missed>>) {
     // Of a channel of another process the guide is not known here.
-    let discussion = front.dirigent.channel(run.channel).discussion().await.ok().flatten();
-    let turn = described(
-        run.channel,
-        &me,
-        present,
-        discussion.and_then(|it| it.terms).map(|it| it.guide.clone()),
-    );
-    let missed = front.given.of(&*front.chat, (&me, run.channel), &turn).await;
+    let discussion = front.dirigent.channel(channel).discussion().await.ok().flatten();
+    let guide = discussion.and_then(|it| it.terms).map(|it| it.guide.clone());
+    let turn = described(channel, me, present, guide);
+    let missed = front.given.of(&*front.chat, (me, channel), &turn).await;
     if let Err(error) = &missed {
-        tracing::warn!(channel = %run.channel, agent = %run.agent, %error, "an agent is not told what it missed");
+        tracing::warn!(%channel, agent = %me.agent_id, %error, "an agent is not told what it missed");
     }
     (Some(turn.briefing()), missed.ok())
 }
 
-/// The turn of an agent for which Dirigent posts: it is there, or it is not.
-async fn begin_in_seat(front: &FrontParts, run: &Run) -> Result<Begun, Problem> {
-    if let Some((turn, was_running)) = front.seats.begin(&run.agent, run.channel, &run.name) {
-        return Ok(Begun {
-            allowed: true,
-            reason: "it is its turn".to_owned(),
-            speaker: Some(run.agent.to_string()),
-            was_running,
-            holds_floor: true,
-            briefing: Some(turn.briefing()),
-            missed: Some(missed(&turn, turn.missed().iter().cloned())),
-        });
-    }
-    let why = front.explained(run.agent.clone(), run.channel).await?;
-    Ok(Begun {
-        allowed: false,
-        reason: why.text,
-        speaker: None,
-        was_running: false,
-        holds_floor: false,
-        briefing: None,
-        missed: None,
+/// The turn of an agent for which Dirigent posts, if it has one.
+fn begin_in_seat(front: &FrontParts, run: &Run) -> Option<Begun> {
+    let (turn, was_running) = front.seats.begin(&run.agent, run.channel, &run.name)?;
+    Some(Begun {
+        allowed: true,
+        reason: "it is its turn".to_owned(),
+        speaker: Some(run.agent.to_string()),
+        was_running,
+        holds_floor: true,
+        briefing: Some(turn.briefing()),
+        missed: Some(missed(&turn, turn.missed().iter().cloned())),
     })
 }
 
@@ -241,7 +231,6 @@ pub(crate) async fn end(
 ) -> Result<Json<Ended>, Problem> {
     let Json(End { agent, channel, run, outcome, text }) = body?;
     let run = Run::of(&asker, &agent, &channel, run)?;
-    let needed = || Problem::invalid("what does the agent say? `text` is missing");
     if front.seats.has(&run.agent) {
         let answer = match outcome {
             OutcomeName::Pass => Ok(Reply::Pass),
@@ -260,7 +249,9 @@ pub(crate) async fn end(
     let report = match (outcome, &text) {
         (OutcomeName::Spoke, Some(text)) => RunReport::Text(text),
         (OutcomeName::Unfinished, Some(text)) => RunReport::Unfinished(text),
-        (OutcomeName::Spoke | OutcomeName::Unfinished, None) => return Err(needed()),
+        (OutcomeName::Spoke | OutcomeName::Unfinished, None) => {
+            return Err(Problem::invalid("what does the agent say? `text` is missing"));
+        }
         (OutcomeName::Pass, _) => RunReport::Pass,
         (OutcomeName::Failed, _) => RunReport::Failed,
     };

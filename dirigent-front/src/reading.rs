@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Query, State};
 use axum::{Extension, Json};
-use dirigent::ports::{ChannelAnswer, ChannelRequest, ExplainAnswer};
+use dirigent::ports::{ChannelAnswer, ChannelRequest, ExplainAnswer, Identity};
 use dirigent::{AgentId, ChannelId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -47,21 +47,24 @@ impl FrontParts {
         Ok(why)
     }
 
-    /// Refuses a program none of whose agents is in the channel, also if the chat does not tell.
+    /// Returns the agents that are in the channel. If the chat does not answer, the request is refused.
+    pub(crate) async fn agents_in(&self, channel: ChannelId) -> Result<Vec<Identity>, Problem> {
+        let agents = self.dirigent.agents();
+        let accounts = agents.iter().map(|it| it.discord_user_id).collect();
+        let there = self.chat.members(channel, accounts).await;
+        let there = there.map_err(|error| Problem::chat(&error))?;
+        Ok(agents.into_iter().filter(|it| there.contains(&it.discord_user_id)).collect())
+    }
+
+    /// Refuses a program if the channel has none of its agents.
     pub(crate) async fn must_be_in(
         &self,
         asker: &Asker,
         channel: ChannelId,
     ) -> Result<(), Problem> {
-        let agents = self.dirigent.agents().into_iter();
-        let own = agents.filter(|it| asker.agents.contains(&it.agent_id));
-        let accounts = own.map(|it| it.discord_user_id).collect();
-        let there = self.chat.members(channel, accounts).await;
-        match there {
-            Ok(there) if there.is_empty() => Err(Problem::not_here()),
-            Ok(_) => Ok(()),
-            Err(error) => Err(Problem::chat(&error)),
-        }
+        let there = self.agents_in(channel).await?;
+        let is_own = there.iter().any(|it| asker.agents.contains(&it.agent_id));
+        if is_own { Ok(()) } else { Err(Problem::not_here()) }
     }
 }
 

@@ -60,16 +60,9 @@ pub(crate) async fn use_tool(
 ) -> Result<Response, Problem> {
     let Json(ToolUse { agent, channel, arguments }) = body?;
     let (agent, channel) = (bound(&asker, &agent)?, channel_id(&channel)?);
-    let agents = front.dirigent.agents();
-    let me = agents.iter().find(|it| it.agent_id == agent).map(|it| it.discord_user_id);
-    // An agent that is not registered yet has one tool, which registers it.
-    if let Some(me) = me {
-        let there = front.chat.members(channel, vec![me]).await;
-        if there.map_err(|error| Problem::chat(&error))?.is_empty() {
-            return Err(Problem::not_here());
-        }
-    } else {
-        front.must_be_in(&asker, channel).await?;
+    let there = front.agents_in(channel).await?;
+    if !there.iter().any(|it| it.agent_id == agent) {
+        return Err(Problem::not_here());
     }
     let info = front.chat.channel(channel).await.map_err(|error| Problem::chat(&error))?;
     let caller = Caller { guild: info.guild, channel: Some(channel), ..Caller::new(agent) };

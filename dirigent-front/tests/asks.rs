@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
+use dirigent::Mode;
 use dirigent_front::Front;
 use dirigent_testkit::ManualClock;
-use dirigent_testkit::memory_discord::Permissions;
 use futures_util::FutureExt as _;
 use http::{Method, StatusCode};
 use http_body_util::BodyExt as _;
@@ -137,6 +137,14 @@ async fn a_secret_opens_its_own_agents_and_their_channels_only() {
             "{path}"
         );
     }
+    stage.dirigent.channel(secret).set_mode(Mode::Chat).await.unwrap();
+    let begin = json!({ "agent": "asker", "channel": secret.to_string(), "run": "1" });
+    let (status, problem) = stage.post("/v1/begin", ASKER, &begin).await;
+    assert_eq!(
+        (status, &problem["type"]),
+        (StatusCode::FORBIDDEN, &"urn:dirigent:problem:not-here".into()),
+        "who speaks there is not told: {problem}"
+    );
     let tool = json!({ "agent": "asker", "channel": secret.to_string(), "arguments": {} });
     let (status, _) = stage.post("/v1/tools/create-chat-channel", ASKER, &tool).await;
     assert_eq!(status, StatusCode::FORBIDDEN);
@@ -204,9 +212,7 @@ async fn an_end_that_is_told_again_takes_nothing_from_the_run_after_it() {
 #[tokio::test]
 async fn what_the_moderator_may_not_read_is_not_told_as_nothing() {
     let stage = FrontStage::open().await;
-    stage.discord.account(stage.moderator).set_rights_known(true);
-    let (none, reads) = (Permissions::NONE, Permissions::READ_MESSAGE_HISTORY);
-    stage.discord.channel(stage.channel).set_member_overwrite(stage.moderator, none, reads);
+    stage.discord.channel(stage.channel).set_history_hidden(stage.moderator, true);
     stage.say("Who writes the parser?");
     stage.turn_of("asker").await;
     let begun = stage.ask("begin", ME, json!({ "run": "1" })).await;
