@@ -129,12 +129,7 @@ impl Living<'_> {
         let known = runtime.rooms.known();
         self.tell_what_there_is(known.len());
         let held = |channel: &ChannelId| runtime.standing(*channel) != Standing::Elsewhere;
-        let known: Vec<_> = known.into_iter().filter(held).collect();
-        // The gateway may have told of the guilds before the channels were known.
-        for channel in &known {
-            runtime.tell_lacks(*channel);
-        }
-        runtime.catch_up.call(known);
+        runtime.catch_up.call(known.into_iter().filter(held));
         Ok(())
     }
 

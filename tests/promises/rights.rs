@@ -159,6 +159,7 @@ fn what_the_moderator_lacks_is_told_when_the_process_starts_and_when_it_is_lost_
     assert!(given.is_ok(), "{given:?}");
     deny(&stage, true);
     log.during(|| tell(&mut stage, channel));
+    log.during(|| stage.restart());
     assert_eq!(told(), 2, "{:?}", log.lines());
 }
 
