@@ -1,5 +1,6 @@
 //! An OpenAPI document, and what it says of requests and answers.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Value;
@@ -7,6 +8,7 @@ use serde_json::Value;
 use super::correction::Correction;
 use super::exchange::{Exchange, Request};
 use super::finding::{Finding, Place};
+use super::form::{self, FORM};
 use super::header_rules;
 use super::operation::{Operation, Parameter, Token};
 use super::rule::Fault;
@@ -268,10 +270,15 @@ impl Document {
             let known: Vec<&str> = body.content.keys().map(String::as_str).collect();
             return vec![(header(), format!("is none of {}", known.join(", ")))];
         };
-        if media != "application/json" {
-            return vec![(header(), "only JSON can be looked at".to_owned())];
-        }
-        match serde_json::from_slice(bytes) {
+        let json = match media.as_str() {
+            "application/json" => Cow::Borrowed(bytes),
+            FORM => match form::payload(request) {
+                Ok(json) => Cow::Owned(json),
+                Err(says) => return whole(&format!("the form {says}")),
+            },
+            _ => return vec![(header(), "only JSON and forms can be looked at".to_owned())],
+        };
+        match serde_json::from_slice(&json) {
             Ok(value) => {
                 let faults = rule.faults(&self.root, &value).into_iter();
                 faults.map(|fault| (Place::Body(fault.pointer), fault.says)).collect()

@@ -26,6 +26,7 @@ mod correction;
 mod document;
 mod exchange;
 mod finding;
+mod form;
 mod header_rules;
 mod landmark;
 mod operation;

@@ -7,6 +7,7 @@ use super::{Spoilt, Wrong};
 use crate::document::Document;
 use crate::exchange::Request;
 use crate::finding::Place;
+use crate::form;
 use crate::landmark::{Landmark, landmarks};
 use crate::operation::Operation;
 
@@ -38,30 +39,30 @@ pub(super) fn spoil(
         let place = Place::Header("content-type".to_owned());
         spoilt.push(Spoilt { wrong: Wrong::ContentType, sent: request, place });
     }
-    let cut = request.bytes().split_last().map(|(_, rest)| rest.to_vec()).unwrap_or_default();
-    for bytes in [cut, b"\xef\xbb\xbf{}".to_vec(), b"{\"content\":\"\xff\"}".to_vec()] {
+    let in_form = form::payload(request).ok();
+    let json = in_form.as_deref().unwrap_or(request.bytes());
+    let saying = |bytes: &[u8]| match in_form {
+        Some(_) => form::with_payload(request, json, bytes),
+        None => request.clone().body(bytes),
+    };
+    let cut = json.split_last().map(|(_, rest)| rest).unwrap_or_default();
+    for bytes in [cut, b"\xef\xbb\xbf{}", b"{\"content\":\"\xff\"}"] {
         if bytes.is_empty() {
             continue;
         }
-        let request = request.clone().body(bytes);
-        spoilt.push(Spoilt { wrong: Wrong::NotJson, sent: request, place: place.clone() });
+        spoilt.push(Spoilt { wrong: Wrong::NotJson, sent: saying(bytes), place: place.clone() });
     }
-    let value = serde_json::from_slice::<Value>(request.bytes());
+    let value = serde_json::from_slice::<Value>(json);
     if let (Ok(value), Some(rule)) = (value, body.content.get(JSON)) {
         for landmark in landmarks(&document.root, &rule.schema, &value) {
-            spoilt.extend(bend(&landmark, &value, request));
+            for (wrong, bent) in bent_at(&landmark, &value) {
+                let place = Place::Body(landmark.pointer.clone());
+                let sent = saying(bent.to_string().as_bytes());
+                spoilt.push(Spoilt { wrong, sent, place });
+            }
         }
     }
     spoilt
-}
-
-/// The body made wrong at one place.
-fn bend(landmark: &Landmark<'_>, whole: &Value, request: &Request) -> Vec<Spoilt<Request>> {
-    let spoilt = bent_at(landmark, whole).into_iter().map(|(wrong, whole)| {
-        let sent = request.clone().body(whole.to_string());
-        Spoilt { wrong, sent, place: Place::Body(landmark.pointer.clone()) }
-    });
-    spoilt.collect()
 }
 
 /// A value made wrong at one place, in every way that its schema lends itself to.

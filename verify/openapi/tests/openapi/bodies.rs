@@ -97,9 +97,11 @@ fn a_body_is_there_where_it_must_be_and_says_what_it_is() {
     let put = with_body("PUT", ROOM, r#"{"name":"a"}"#);
     let kind = [header("content-type")];
     assert_found(&put.clone().without_header("content-type"), &kind);
-    for other in ["text/plain", "application/jsonp", "", "json", "multipart/form-data; boundary=x"]
-    {
+    for other in ["text/plain", "application/jsonp", "", "json"] {
         assert_found(&put.clone().header("content-type", other), &kind);
+    }
+    for broken in ["multipart/form-data", "multipart/form-data; boundary=x"] {
+        assert_found(&put.clone().header("content-type", broken), &[body("")]);
     }
     assert_fits(&put.clone().header("content-type", "Application/JSON; charset=utf-8"));
     assert_found(&put.clone().body(""), &[body("")]);
@@ -107,4 +109,39 @@ fn a_body_is_there_where_it_must_be_and_says_what_it_is() {
     assert_found(&put.body(&b"{\"name\":\"\xff\"}"[..]), &[body("")]);
     assert_found(&with_body("GET", ROOM, "{}"), &[body("")]);
     assert_fits(&request("POST", "/api/v3/people?as=guest"));
+}
+
+#[test]
+fn the_json_in_a_form_is_held_against_the_document() {
+    let part = |head: &str, text: &str| {
+        format!("--x\r\nContent-Disposition: form-data; {head}\r\n\r\n{text}\r\n")
+    };
+    let sent = |parts: &[String]| {
+        let form = with_body("PUT", ROOM, &format!("{}--x--\r\n", parts.concat()));
+        form.header("content-type", "multipart/form-data; boundary=x")
+    };
+    let json = |text| part("name=\"payload_json\"", text);
+    let file = |number: u32| {
+        part(&format!("name=\"files[{number}]\"; filename=\"{number}.txt\""), "bytes")
+    };
+    let whole = json(r#"{"name":"a"}"#);
+    assert_fits(&sent(std::slice::from_ref(&whole)));
+    assert_fits(&sent(&[whole.clone(), file(0), file(1)]));
+    assert_found(&sent(&[json(r#"{"name":5}"#), file(0)]), &[body("/name")]);
+    let too_many: Vec<String> = [whole.clone()].into_iter().chain((0..=10).map(file)).collect();
+    for wrong in [
+        vec![json("{"), file(0)],
+        vec![file(0)],
+        vec![whole.clone(), whole.clone()],
+        vec![whole.clone(), file(1)],
+        vec![whole.clone(), part("name=\"files[0]\"", "bytes")],
+        vec![whole.clone(), part("name=\"note\"", "bytes")],
+        too_many,
+    ] {
+        assert_found(&sent(&wrong), &[body("")]);
+    }
+    for spoilt in document().spoil(&sent(&[whole, file(0)])) {
+        let places = places(&document().check(&spoilt.sent));
+        assert!(places.contains(&spoilt.place), "{}: {places:?}", spoilt.wrong);
+    }
 }

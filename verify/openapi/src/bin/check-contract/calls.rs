@@ -156,6 +156,13 @@ async fn chat(account: &DiscordAccount, places: &Places, failures: &mut Failures
             }
         }
     }
+    for files in [1, 10] {
+        number += 1;
+        let file = |name: u32| ReplyFile::new(format!("{name}\u{fc}.txt"), *b"one");
+        let files = (0..files).map(file).collect::<Vec<_>>().into();
+        let posted = account.post(Post { files, ..post(places.text, "hello", number) }).await;
+        note(failures, "post", posted);
+    }
     for (channel, turn, number) in [(0, 0, 0), (u64::MAX, u64::MAX, u64::MAX)] {
         let nonce = Nonce::from_parts(channel, turn, number);
         let posted = account.post(Post { nonce, ..post(places.text, "hello", 0) }).await;
