@@ -62,6 +62,24 @@ fn a_saved_score_has_plain_colours() {
     }
 }
 
+/// A browser takes 758.2 pixels for 758, and librsvg for 759.
+#[test]
+fn a_saved_score_is_whole_pixels_wide() {
+    use dirigent_control::drawing::Note;
+    for millis in (100_000..101_000).step_by(37) {
+        let mut score = score();
+        let (note, at) = (score.staves[0].notes[0].clone(), score.staves[0].notes[0].to);
+        let later = (1..60).map(|step| {
+            let at = at + std::time::Duration::from_millis(step * millis / 60);
+            Note { from: at, to: at, kind: note.kind.clone() }
+        });
+        score.staves[0].notes.extend(later);
+        let file = score.file();
+        let width = file.split("width=\"").nth(1).unwrap().split('"').next().unwrap();
+        assert!(width.ends_with(".0") && width != "640.0", "{width}");
+    }
+}
+
 /// PG11: at 3 and at 100 messages each label has at least 11 px, and none lies over another one.
 #[test]
 fn labels_of_a_score_never_overlap() {

@@ -37,7 +37,8 @@ impl fmt::Display for Px {
 pub(crate) fn svg(score: &Score, axis: &Axis, style: Option<&str>) -> String {
     // A page is opened at the score's end: on a phone nothing may stand there but what happened last.
     let min = if style.is_some() { 640.0 } else { 300.0 };
-    let width = (MARGIN + axis.width() + RIGHT).max(min);
+    // Whole pixels: a browser and librsvg round a fraction each in its own way.
+    let width = (MARGIN + axis.width() + RIGHT).max(min).ceil();
     let rows = f64::from(u32::try_from(score.staves.len()).unwrap_or(u32::MAX)) + 1.0;
     let height = TOP + rows * STAVE + BOTTOM - STAVE / 2.0;
     let mut svg = Svg::default();
