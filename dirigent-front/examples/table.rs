@@ -1,0 +1,308 @@
+//! Bots in any language at one table, in a Discord on this machine: no token, no model.
+//!
+//! ```text
+//! cargo run -p dirigent-front --example table -- "python3 clients/bot.py" "node clients/bot.mjs"
+//! ```
+//!
+//! Each argument is a command that runs one bot. The bot finds in its environment where Discord and the front are, its token, its
+//! secret and its agent's name (`table` prints the names), and prints `ready` once it hears its channel. Then a person
+//! says something three times, and each bot has turns until all pass. The first bot is killed in a turn of its own and started
+//! again, and of every fourth connection to the front the answer is lost, because both happen. What is looked at: no bot
+//! says anything out of its turn, also if a person mentions it; nothing is said twice; the table comes to rest each time; and
+//! where no turns are kept, a bot that is mentioned answers.
+#![expect(
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    reason = "an example shows what happens; there are at least two bots"
+)]
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::net::SocketAddr;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::operate::{Cause, EventOrLag, Events};
+use dirigent::ports::{GuildApi, Identity};
+use dirigent::settings::Pacing;
+use dirigent::snapshot::PhaseKind;
+use dirigent::{
+    AgentId, ChannelId, Dirigent, MemoryIdentities, Mode, Settings, SystemClock, UserId,
+};
+use dirigent_front::Front;
+use dirigent_loopback::LoopbackDiscord;
+use dirigent_testkit::MemoryDiscord;
+use dirigent_testkit::memory_discord::Event;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+type Result<T = ()> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+/// So long the table waits for anything that must happen.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// An agent that has been killed is passed over after this time.
+const RUN: Duration = Duration::from_secs(5);
+/// How often the person says something.
+const WORDS: [&str; 3] = ["Tabs or spaces?", "And in Python?", "Who tells the others?"];
+
+struct Bot {
+    agent: AgentId,
+    account: UserId,
+    command: String,
+    environment: Vec<(&'static str, String)>,
+}
+
+impl Bot {
+    fn new(
+        (account, agent): (UserId, &AgentId),
+        command: String,
+        (discord, front): (&LoopbackDiscord, SocketAddr),
+    ) -> Self {
+        let chat = discord.address();
+        let environment = vec![
+            ("DISCORD_TOKEN", discord.token(account)),
+            ("DISCORD_API_URL", format!("http://{chat}/api/v10")),
+            ("DISCORD_PROXY_URL", format!("http://{chat}")),
+            ("DISCORD_GATEWAY_URL", format!("ws://{chat}")),
+            ("DIRIGENT_URL", format!("http://{front}")),
+            ("DIRIGENT_SECRET", format!("{agent}.{}", secret(agent))),
+            ("DIRIGENT_AGENT", agent.to_string()),
+        ];
+        Self { agent: agent.clone(), account, command, environment }
+    }
+
+    /// Starts the bot, and waits until it hears its channel.
+    async fn start(&self) -> Result<Child> {
+        let mut words = self.command.split_whitespace();
+        let program = words.next().ok_or("a bot without a command")?;
+        let mut command = Command::new(program);
+        command.args(words).envs(self.environment.iter().cloned());
+        let mut bot = command.stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+        let mut lines = BufReader::new(bot.stdout.take().ok_or("no output")?).lines();
+        let ready = async {
+            while let Some(line) = lines.next_line().await? {
+                if line == "ready" {
+                    return Result::Ok(());
+                }
+            }
+            Err(format!("{} ended before it was ready", self.command).into())
+        };
+        timeout(PATIENCE, ready).await.map_err(|_| format!("{} is not ready", self.command))??;
+        // Whoever prints into a closed pipe would end.
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Ok(bot)
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result {
+    let commands: Vec<String> = std::env::args().skip(1).collect();
+    if commands.len() < 2 {
+        return Err(
+            "usage: table COMMAND COMMAND..., a command for each of at least two bots".into()
+        );
+    }
+    let clock = SystemClock::new();
+    let discord = MemoryDiscord::new(Arc::new(clock));
+    let (moderator, person) = (discord.add_bot(), discord.add_human());
+    let accounts: Vec<UserId> = commands.iter().map(|_| discord.add_bot()).collect();
+    let guild = discord.add_guild(person);
+    let members = [&[moderator, person][..], &accounts].concat();
+    let channel = discord.add_channel(guild, "table", &members);
+    let loopback = LoopbackDiscord::start(discord.clone()).await?;
+
+    let (identities, mut settings) = (MemoryIdentities::new(), Settings::default());
+    settings.limits.pacing = Pacing::off();
+    let mut config = dirigent::Config::default();
+    (config.deadlines.start, config.deadlines.run) = (Some(RUN), Some(RUN));
+    let agents: Vec<AgentId> = (1..=accounts.len()).map(|it| format!("bot-{it}").into()).collect();
+    for (account, agent) in accounts.iter().zip(&agents) {
+        let agent_name = agent.to_string();
+        identities.add(Identity {
+            discord_user_id: *account,
+            agent_id: agent.clone(),
+            agent_name,
+        })?;
+    }
+    let (dirigent, driver) = Dirigent::builder(discord.account(moderator))
+        .identities(identities)
+        .settings(settings)
+        .config(config)
+        .build()?;
+    let chat: Arc<dyn GuildApi> = Arc::new(discord.account(moderator));
+    let mut front = Front::builder(dirigent.clone(), chat);
+    for agent in &agents {
+        front = front.host(agent.as_str(), &secret(agent), [agent.clone()]);
+    }
+    let (front, listener) = (front.build()?, TcpListener::bind("127.0.0.1:0").await?);
+    let behind = listener.local_addr()?;
+    let flaky = TcpListener::bind("127.0.0.1:0").await?;
+    let here = flaky.local_addr()?;
+    tokio::spawn(lose_answers(flaky, behind));
+    tokio::spawn(async move { driver.run().await });
+    tokio::spawn(async move { front.serve(listener).await });
+
+    let bots = accounts.iter().zip(&agents).zip(commands);
+    let bots = bots
+        .map(|((account, agent), command)| Bot::new((*account, agent), command, (&loopback, here)));
+    let bots: Vec<Bot> = bots.collect();
+    if let Some(bot) = bots.first() {
+        let names: Vec<&str> = bot.environment.iter().map(|(name, _)| *name).collect();
+        println!("a bot's environment has {}", names.join(", "));
+    }
+    let mut running = Vec::new();
+    for bot in &bots {
+        running.push(bot.start().await?);
+    }
+    tokio::select! {
+        played = evening(&discord, &dirigent, (channel, person), &bots, &mut running) => played?,
+        wrong = watch(&discord, &dirigent, channel, &bots) => wrong?,
+    }
+    judge(&discord, channel, &bots)
+}
+
+/// A person says something, and the bots have turns until all pass; so often.
+async fn evening(
+    discord: &MemoryDiscord,
+    dirigent: &Dirigent,
+    (channel, person): (ChannelId, UserId),
+    bots: &[Bot],
+    running: &mut [Child],
+) -> Result {
+    dirigent.channel(channel).set_mode(Mode::Chat).await?;
+    let (first, other) = (&bots[0], &bots[bots.len() - 1]);
+    for (round, words) in WORDS.into_iter().enumerate() {
+        let mut events = dirigent.events();
+        let mut lost = 0;
+        println!("a person: {words}");
+        discord.say(channel, person, words);
+        let is_first = async || floor(dirigent, channel).as_ref() == Some(&first.agent);
+        lost += until(&mut events, is_first).await?;
+        // It is not the turn of the other one, which is silent.
+        discord.say(channel, person, format!("<@{}> {words}", other.account));
+        if round == 1 {
+            running[0].kill().await?;
+            println!("({} is killed)", first.agent);
+            running[0] = first.start().await?;
+        }
+        lost += until(&mut events, async || is_at_rest(dirigent, channel).await).await?;
+        println!("(the table is at rest)");
+        if lost > 0 && round != 1 {
+            return Err(format!("{lost} turns went wrong, and no bot was killed").into());
+        }
+    }
+    dirigent.channel(channel).set_mode(Mode::None).await?;
+    for bot in bots {
+        let mut events = discord.events();
+        discord.say(channel, person, format!("<@{}> No turns are kept now.", bot.account));
+        let answered = async {
+            while let Some(event) = events.next().await {
+                if matches!(&event, Event::MessageCreated(it) if it.author == bot.account) {
+                    return;
+                }
+            }
+        };
+        timeout(PATIENCE, answered).await.map_err(|_| format!("{} is silent", bot.agent))?;
+    }
+    Ok(())
+}
+
+async fn is_at_rest(dirigent: &Dirigent, channel: ChannelId) -> bool {
+    let status = dirigent.channel(channel).status().await;
+    let status = status.ok().flatten();
+    status.is_some_and(|it| it.phase == PhaseKind::Dormant && !it.has_word)
+}
+
+/// Carries connections to the front. Of every fourth the front takes what is asked, and its answer never arrives.
+async fn lose_answers(listener: TcpListener, front: SocketAddr) -> std::io::Result<()> {
+    for number in 1_u64.. {
+        let (mut here, _) = listener.accept().await?;
+        tokio::spawn(async move {
+            let mut there = TcpStream::connect(front).await?;
+            if number.is_multiple_of(4) {
+                let (mut asks, _) = here.split();
+                let (mut answers, mut takes) = there.split();
+                let mut byte = [0];
+                tokio::select! {
+                    asked = tokio::io::copy(&mut asks, &mut takes) => asked.map(drop),
+                    answered = answers.read(&mut byte) => answered.map(drop),
+                }
+            } else {
+                tokio::io::copy_bidirectional(&mut here, &mut there).await.map(drop)
+            }
+        });
+    }
+    Ok(())
+}
+
+/// No secret: everything is on this machine, and over in a minute.
+fn secret(agent: &AgentId) -> String {
+    format!("the-secret-of-{agent}")
+}
+
+fn floor(dirigent: &Dirigent, channel: ChannelId) -> Option<AgentId> {
+    dirigent.channel(channel).floor().map(|(agent, _)| agent)
+}
+
+/// Waits for events until this is so. Returns how many turns went wrong.
+async fn until(events: &mut Events, is: impl AsyncFn() -> bool) -> Result<usize> {
+    let mut lost = 0;
+    while !is().await {
+        let heard = timeout(PATIENCE, events.next()).await.map_err(|_| "nothing goes on")?;
+        if let Some(EventOrLag::Transition(event)) = heard {
+            println!("    {event}");
+            lost += usize::from(matches!(
+                event.transition.cause,
+                Cause::Retriggered
+                    | Cause::StartTimedOut
+                    | Cause::RunTimedOut
+                    | Cause::RunFailed
+                    | Cause::DeliveryTimedOut
+            ));
+        }
+    }
+    Ok(lost)
+}
+
+/// Tells the library what happens in the chat. Ends where a bot speaks out of its turn.
+async fn watch(
+    discord: &MemoryDiscord,
+    dirigent: &Dirigent,
+    channel: ChannelId,
+    bots: &[Bot],
+) -> Result {
+    let mut events = discord.events();
+    while let Some(event) = events.next().await {
+        let author = if let Event::MessageCreated(it) = &event { Some(it.author) } else { None };
+        if let Some(bot) = bots.iter().find(|bot| Some(bot.account) == author) {
+            println!("{} speaks", bot.agent);
+            let status = dirigent.channel(channel).status().await?;
+            let keeps_turns = status.is_some_and(|it| it.mode == Mode::Chat);
+            if keeps_turns && floor(dirigent, channel).as_ref() != Some(&bot.agent) {
+                return Err(format!("{} speaks out of its turn", bot.agent).into());
+            }
+        }
+        event.tell(dirigent).await?;
+    }
+    Err("the chat is gone".into())
+}
+
+/// Each bot had its say, and nothing was said twice.
+fn judge(discord: &MemoryDiscord, channel: ChannelId, bots: &[Bot]) -> Result {
+    let said: Vec<_> = discord.messages(channel);
+    let mut once = HashSet::new();
+    for bot in bots {
+        let mut own = said.iter().filter(|it| it.author == bot.account).peekable();
+        if own.peek().is_none() {
+            return Err(format!("{} said nothing", bot.agent).into());
+        }
+        if let Some(twice) = own.find(|it| !once.insert(it.content.to_string())) {
+            return Err(format!("{} said twice: {}", bot.agent, twice.content).into());
+        }
+    }
+    println!("{} messages, each in its turn and none twice", once.len());
+    Ok(())
+}
