@@ -55,19 +55,27 @@
     }
     waiting.delete(id);
     shown.set(id, html);
-    const focused = element.contains(document.activeElement) ? document.activeElement.id : "";
+    const hadFocus = element.contains(document.activeElement);
+    const focused = hadFocus ? document.activeElement.id : "";
     const wasAtEnd = element.scrollLeft + element.clientWidth >= element.scrollWidth - 24;
     const at = [element.scrollLeft, element.scrollTop];
     const open = [...element.querySelectorAll("details[open]")].map((details) => details.id);
     const checked = [...element.querySelectorAll("input[type=checkbox]:checked")].map((box) => box.id);
+    // What somebody typed stays: a stop that was given a reason must not go without it.
+    const typed = [...element.querySelectorAll("input[id]:not([type=checkbox]), textarea[id]")].filter((field) => field.value !== field.defaultValue);
     element.innerHTML = html;
     for (const box of checked) document.getElementById(box)?.setAttribute("checked", "");
+    for (const { id, value } of typed) {
+      const field = document.getElementById(id);
+      if (field) field.value = value;
+    }
     for (const details of element.querySelectorAll("details")) details.open = open.includes(details.id);
     times(element);
     if (element.dataset.end !== undefined && wasAtEnd) toEnd(element);
     else [element.scrollLeft, element.scrollTop] = at;
     // The focus stays on the thing that had it, or, if that is gone, on the part: never on what took its place.
-    if (focused) (document.getElementById(focused) ?? element).focus({ preventScroll: true });
+    const same = document.getElementById(focused);
+    if (hadFocus) (same && !same.disabled ? same : element).focus({ preventScroll: true });
     title();
   };
   // How many channels need a person stands in the tab's title.
@@ -382,6 +390,7 @@
         answer = await send(form.action, body);
       }
       if (answer.ok) say(`${button?.getAttribute("aria-label") ?? button?.textContent ?? "Order"}: done.`, true);
+      if (answer.ok && button?.matches(".set")) form.querySelector("select")?.focus();
       if (!answer.ok) {
         const problem = await answer.json().catch(() => ({}));
         say(problem.detail ? problem.detail[0].toUpperCase() + problem.detail.slice(1) + "." : `It was refused (${answer.status}).`);
@@ -443,6 +452,8 @@
   // A filter counts at once: its rows take the place of those that are there, and the stream is that of the new list.
   const FILTER_PAUSE = 250;
   const filter = document.querySelector("form.filter");
+  // What is chosen stays so, also while a filter hides it; only what is seen is given an order.
+  const chosen = new Set();
   let filtered = 0;
   let typing = 0;
   const refilter = async () => {
@@ -457,7 +468,9 @@
     }
     waiting.clear();
     shown.clear();
+    for (const box of document.querySelectorAll("#list input[name=channel]")) chosen[box.checked ? "add" : "delete"](box.id);
     for (const id of ["summary", "none", "list", "pages"]) document.getElementById(id).replaceWith(page.getElementById(id));
+    for (const id of chosen) document.getElementById(id)?.setAttribute("checked", "");
     live = page.body.dataset.live;
     had = "";
     history.replaceState(null, "", to);

@@ -84,7 +84,10 @@ async fn a_result_is_sent_elsewhere_after_a_question_that_names_who_can_read_the
     let abroad = fixture.discord.add_channel(other, "abroad", &[fixture.moderator]);
     let talk = undelivered(&fixture).await;
     let page = fixture.page(&format!("/dirigent/channels/{talk}"), OPERATOR).await.text;
-    assert!(page.contains("<a href=\"#facts\">What can be done about it</a>"), "{page}");
+    assert!(
+        page.contains("<a href=\"#facts\">Send it elsewhere, try again, or dismiss it</a>"),
+        "{page}"
+    );
     let targets = page.split("id=\"send-to\"").nth(1).unwrap().split("</select>").next().unwrap();
     assert!(
         targets.contains(">den<") && targets.contains(">plaza<") && !targets.contains(">abroad<")
@@ -92,13 +95,10 @@ async fn a_result_is_sent_elsewhere_after_a_question_that_names_who_can_read_the
 
     let send = |to: ChannelId| format!("order=send-result&to={to}");
     let question = form(&fixture, talk, send(den)).await.text;
-    let private = "to den? There, Poet, all with the role administrators, all with the role friends, Olga and Anna can read it.";
+    let private = "to den? Who can read it there: Poet, everyone with the role administrators, everyone with the role friends, Olga and Anna.";
     assert!(question.contains(private), "{question}");
     let asked = form(&fixture, talk, send(plaza)).await.text;
-    assert!(
-        asked.contains("to plaza? There, everyone in ") && asked.contains(" can read it."),
-        "{asked}"
-    );
+    assert!(asked.contains("to plaza? Who can read it there: everyone in "), "{asked}");
     assert!(fixture.discord.messages(den).is_empty() && fixture.discord.messages(plaza).is_empty());
     for sent in [
         form(&fixture, talk, format!("{}&sure=yes", send(abroad))).await,

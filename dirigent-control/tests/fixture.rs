@@ -89,6 +89,7 @@ impl Fixture {
         let recorder = MemoryRecorder::default();
         let mut settings = Settings::default();
         settings.limits.pacing = Pacing::off();
+        settings.reading.human_marker = Some(dirigent::settings::HumanMarker("[human]".into()));
         let mut config = Config::default();
         config.budget.cost = Some(100);
         let mut library = Dirigent::builder(discord.account(moderator))
@@ -98,10 +99,13 @@ impl Fixture {
             .config(config);
         for (account, agent) in accounts.into_iter().zip(["poet", "critic"]) {
             let speaks = agent_fn(move |turn: Turn| async move {
-                // It thinks until its turn is taken away, or a person says "now".
-                let is_asked = turn.missed().iter().any(|message| message.content.contains("now"));
-                if is_asked {
+                // It thinks until its turn is taken away, or a person says "now" or "decide".
+                let hears = |word| turn.missed().iter().any(|it| it.content.contains(word));
+                if hears("now") {
                     return Ok(Reply::text(format!("{agent} speaks")));
+                }
+                if hears("decide") {
+                    return Ok(Reply::text("That is for a person. [human]"));
                 }
                 turn.cancelled().await;
                 Ok(Reply::Pass)

@@ -54,6 +54,79 @@ async fn a_page_keeps_no_connection_that_an_order_needs() {
     assert_eq!(begins, 2, "one that stays, and one that looks once");
 }
 
+/// A press that comes late, a double click and Enter in the reason gave the order that had come to that place: Wake, for example.
+#[tokio::test]
+async fn an_order_keeps_its_place_and_the_reason_gives_none() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    let places = async || {
+        let page = fixture.page(&format!("/dirigent/channels/{channel}"), OPERATOR).await.text;
+        let orders =
+            page.split("id=\"orders\"").nth(1).unwrap().split("id=\"ring\"").next().unwrap();
+        let forms: Vec<String> =
+            orders.split("<form").skip(1).take(2).map(ToOwned::to_owned).collect();
+        let first = forms[0].split("<button").nth(1).unwrap();
+        assert!(first.starts_with(" disabled hidden>"), "{first}");
+        assert!(forms[0].contains("name=\"reason\"") && !forms[1].contains("<input"), "{orders}");
+        let button = |it: &str| {
+            let id = it.split("id=\"order-").nth(1).and_then(|it| it.split('"').next());
+            (id.unwrap_or_default().to_owned(), it.split('>').next().unwrap().contains("disabled"))
+        };
+        forms.iter().flat_map(|form| form.split("<button").skip(1).map(button)).collect::<Vec<_>>()
+    };
+    let quiet = places().await;
+    fixture.wake(channel).await;
+    let running = places().await;
+    fixture.dirigent.channel(channel).hold().await.unwrap();
+    let held = places().await;
+    let names = |of: &[(String, bool)]| of.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        names(&quiet),
+        ["", "stop", "hold", "finish", "resume", "wake", "reset-budget", "archive"]
+    );
+    assert!(
+        names(&running) == names(&quiet) && names(&held) == names(&quiet),
+        "{running:?} {held:?}"
+    );
+    let is_given =
+        |of: &[(String, bool)], name: &str| of.iter().any(|it| *it == (name.to_owned(), false));
+    assert!(is_given(&quiet, "wake") && !is_given(&running, "wake"));
+    assert!(is_given(&running, "hold") && !is_given(&held, "hold") && is_given(&held, "resume"));
+}
+
+/// At three at night one looks for who asked, and that what the page posts does not answer it.
+#[tokio::test]
+async fn a_channel_that_waits_for_a_person_says_who_asked() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    fixture.discord.say(channel, fixture.person, "You decide!");
+    let asker = fixture
+        .until(channel, |status| {
+            let awaits = status.silence == Some(dirigent::operate::Reason::AwaitingHuman);
+            awaits
+                .then(|| status.list.iter().map(|(agent, _)| agent.to_string()).collect::<Vec<_>>())
+        })
+        .await;
+    assert_eq!(asker.len(), 2);
+    let said = fixture.discord.messages(channel);
+    let wrote = said.iter().find(|it| fixture.accounts.contains(&it.author)).unwrap().author;
+    let name = if wrote == fixture.accounts[0] { "Poet" } else { "Critic" };
+    let page = fixture.page(&format!("/dirigent/channels/{channel}"), OPERATOR).await.text;
+    assert!(page.contains(&format!("{name} asked for a person.")), "{page}");
+    assert!(page.contains("wakes no agent: to answer agents, write in Discord"), "{page}");
+}
+
+#[tokio::test]
+async fn channels_on_hold_are_marked_and_can_be_listed_alone() {
+    let fixture = Fixture::open().await;
+    let (den, zoo) = (fixture.chat("den").await, fixture.chat("zoo").await);
+    fixture.dirigent.channel(zoo).hold().await.unwrap();
+    let page = fixture.page("/dirigent?show=paused", VIEWER).await.text;
+    let row = page.split(&format!("id=\"c-{zoo}\"")).nth(1).unwrap().split("</tr>").next().unwrap();
+    assert!(row.contains("<span class=\"badge\">on hold</span>"), "{row}");
+    assert!(!page.contains(&format!("id=\"c-{den}\"")), "{page}");
+}
+
 #[tokio::test]
 async fn a_channel_whose_budget_is_spent_says_which_order_helps() {
     let fixture = Fixture::open().await;

@@ -14,6 +14,7 @@ let left = 0; // what it still has to say
 
 /** In the place of a model: two answers to each word of a person. */
 async function think({ holdsFloor, missed = [] }) {
+  await new Promise((over) => setTimeout(over, 200));
   if (!holdsFloor) return `${DIRIGENT_AGENT} answers (${process.hrtime.bigint()})`;
   if (missed.some((message) => message.isPerson)) left = 2;
   left -= 1;

@@ -23,6 +23,7 @@ left = 0  # what it still has to say
 async def think(begun):
     """In the place of a model: two answers to each word of a person."""
     global left
+    await asyncio.sleep(0.2)
     if not begun["holdsFloor"]:
         return f"{AGENT} answers ({time.time_ns()})"
     missed = begun.get("missed", [])  # left out where the chat did not tell

@@ -21,7 +21,6 @@ export class Dirigent {
     const run = { agent: this.agent, channel: message.channelId, run: message.id };
     const begun = await this.ask("begin", run, 4_000);
     if (!begun?.allowed) return null; // also without an answer: whoever does not know that it has the floor is silent
-    if (!begun.holdsFloor) return think(begun); // no turns are kept here
     let end = { outcome: "failed" };
     let words, ended;
     try {

@@ -25,8 +25,6 @@ class Dirigent:
         begun = await self.ask("begin", run, seconds=4)
         if not begun or not begun["allowed"]:
             return None  # also without an answer: whoever does not know that it has the floor is silent
-        if not begun["holdsFloor"]:
-            return await think(begun)  # no turns are kept here
         end = {"outcome": "failed"}
         try:
             words = await think(begun)

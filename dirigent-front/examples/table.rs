@@ -4,12 +4,13 @@
 //! cargo run -p dirigent-front --example table -- "python3 clients/bot.py" "node clients/bot.mjs"
 //! ```
 //!
-//! Each argument is a command that runs one bot. The bot finds in its environment where Discord and the front are, its token, its
-//! secret and its agent's name (`table` prints the names), and prints `ready` once it hears its channel. Then a person
-//! says something three times, and each bot has turns until all pass. The first bot is killed in a turn of its own and started
-//! again, and of every fourth connection to the front the answer is lost, because both happen. What is looked at: no bot
-//! says anything out of its turn, also if a person mentions it; nothing is said twice; the table comes to rest each time; and
-//! where no turns are kept, a bot that is mentioned answers.
+//! Each argument is a command that runs one bot. In its environment the bot finds where Discord and the front are, its token, its
+//! secret and its agent's name; `table` prints the names. It prints `ready` once it hears its channel.
+//!
+//! Then a person says something four times, and each time the bots have turns until all pass. What goes wrong in the world goes
+//! wrong here, too: the first bot is killed in its turn and started again, the table is stopped while a bot thinks, and the
+//! answers of every fourth connection to the front are lost. `table` fails if a bot speaks out of its turn, if something is
+//! said twice, if a turn is lost without a kill, or if the table does not come to rest.
 #![expect(
     clippy::print_stdout,
     clippy::indexing_slicing,
@@ -23,7 +24,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::operate::{Cause, EventOrLag, Events};
+use dirigent::operate::{Cause, ChannelEvent, EventOrLag, Events};
 use dirigent::ports::{GuildApi, Identity};
 use dirigent::settings::Pacing;
 use dirigent::snapshot::PhaseKind;
@@ -46,7 +47,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// An agent that has been killed is passed over after this time.
 const RUN: Duration = Duration::from_secs(5);
 /// How often the person says something.
-const WORDS: [&str; 3] = ["Tabs or spaces?", "And in Python?", "Who tells the others?"];
+const WORDS: [&str; 4] =
+    ["Tabs or spaces?", "And in Python?", "Who tells the others?", "Or not at all?"];
 
 struct Bot {
     agent: AgentId,
@@ -91,7 +93,7 @@ impl Bot {
             Err(format!("{} ended before it was ready", self.command).into())
         };
         timeout(PATIENCE, ready).await.map_err(|_| format!("{} is not ready", self.command))??;
-        // Whoever prints into a closed pipe would end.
+        // A program that prints into a closed pipe ends.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Ok(bot)
     }
@@ -179,16 +181,35 @@ async fn evening(
         let mut lost = 0;
         println!("a person: {words}");
         discord.say(channel, person, words);
-        let is_first = async || floor(dirigent, channel).as_ref() == Some(&first.agent);
-        lost += until(&mut events, is_first).await?;
-        // It is not the turn of the other one, which is silent.
-        discord.say(channel, person, format!("<@{}> {words}", other.account));
-        if round == 1 {
-            running[0].kill().await?;
-            println!("({} is killed)", first.agent);
-            running[0] = first.start().await?;
+        let (speaker, silent) = if round == 2 { (other, first) } else { (first, other) };
+        let runs = async |event: &ChannelEvent| {
+            event.transition.to == PhaseKind::Running
+                && event.agent.as_ref() == Some(&speaker.agent)
+        };
+        lost += until(&mut events, runs).await?;
+        match round {
+            0 | 2 => {
+                // It is not the turn of this one, which is silent.
+                discord.say(channel, person, format!("<@{}> {words}", silent.account));
+            }
+            1 => {
+                running[0].kill().await?;
+                println!("({} is killed)", first.agent);
+                running[0] = first.start().await?;
+            }
+            _ => {
+                // What the speaker has been thinking meanwhile is not said.
+                dirigent.channel(channel).stop().await?;
+                println!("(the table is stopped)");
+                if timeout(RUN / 5, said_by(discord, speaker)).await.is_ok() {
+                    return Err(format!("{} speaks though it was stopped", speaker.agent).into());
+                }
+                dirigent.channel(channel).resume().await?;
+                discord.say(channel, person, "Go on.");
+            }
         }
-        lost += until(&mut events, async || is_at_rest(dirigent, channel).await).await?;
+        lost += until(&mut events, async |_: &ChannelEvent| is_at_rest(dirigent, channel).await)
+            .await?;
         println!("(the table is at rest)");
         if lost > 0 && round != 1 {
             return Err(format!("{lost} turns went wrong, and no bot was killed").into());
@@ -196,18 +217,23 @@ async fn evening(
     }
     dirigent.channel(channel).set_mode(Mode::None).await?;
     for bot in bots {
-        let mut events = discord.events();
+        let answers = said_by(discord, bot);
         discord.say(channel, person, format!("<@{}> No turns are kept now.", bot.account));
-        let answered = async {
-            while let Some(event) = events.next().await {
-                if matches!(&event, Event::MessageCreated(it) if it.author == bot.account) {
-                    return;
-                }
-            }
-        };
-        timeout(PATIENCE, answered).await.map_err(|_| format!("{} is silent", bot.agent))?;
+        timeout(PATIENCE, answers).await.map_err(|_| format!("{} is silent", bot.agent))?;
     }
     Ok(())
+}
+
+/// Ends when this bot says something, from now on.
+fn said_by(discord: &MemoryDiscord, bot: &Bot) -> impl Future<Output = ()> {
+    let (mut events, account) = (discord.events(), bot.account);
+    async move {
+        while let Some(event) = events.next().await {
+            if matches!(&event, Event::MessageCreated(it) if it.author == account) {
+                return;
+            }
+        }
+    }
 }
 
 async fn is_at_rest(dirigent: &Dirigent, channel: ChannelId) -> bool {
@@ -247,24 +273,25 @@ fn floor(dirigent: &Dirigent, channel: ChannelId) -> Option<AgentId> {
     dirigent.channel(channel).floor().map(|(agent, _)| agent)
 }
 
-/// Waits for events until this is so. Returns how many turns went wrong.
-async fn until(events: &mut Events, is: impl AsyncFn() -> bool) -> Result<usize> {
+/// Waits for an event with which this is so. Returns how many turns went wrong.
+async fn until(events: &mut Events, is: impl AsyncFn(&ChannelEvent) -> bool) -> Result<usize> {
     let mut lost = 0;
-    while !is().await {
+    loop {
         let heard = timeout(PATIENCE, events.next()).await.map_err(|_| "nothing goes on")?;
-        if let Some(EventOrLag::Transition(event)) = heard {
-            println!("    {event}");
-            lost += usize::from(matches!(
-                event.transition.cause,
-                Cause::Retriggered
-                    | Cause::StartTimedOut
-                    | Cause::RunTimedOut
-                    | Cause::RunFailed
-                    | Cause::DeliveryTimedOut
-            ));
+        let Some(EventOrLag::Transition(event)) = heard else { continue };
+        println!("    {event}");
+        lost += usize::from(matches!(
+            event.transition.cause,
+            Cause::Retriggered
+                | Cause::StartTimedOut
+                | Cause::RunTimedOut
+                | Cause::RunFailed
+                | Cause::DeliveryTimedOut
+        ));
+        if is(&event).await {
+            return Ok(lost);
         }
     }
-    Ok(lost)
 }
 
 /// Tells the library what happens in the chat. Ends where a bot speaks out of its turn.

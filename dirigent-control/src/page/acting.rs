@@ -55,11 +55,11 @@ impl PageContext {
         let readers = match info {
             Some(info) if !info.private => {
                 let guild = info.guild.and_then(|guild| places.guilds.get(&guild));
-                format!("everyone in {} can", guild.map_or("its guild", String::as_str))
+                format!("everyone in {}", guild.map_or("its guild", String::as_str))
             }
             Some(_) | None => self.readers_of(to).await,
         };
-        format!("Send the result of {} to {name}? There, {readers} read it.", row.name)
+        format!("Send the result of {} to {name}? Who can read it there: {readers}.", row.name)
     }
 
     /// Names who can read in a private channel: agents, people and roles, as far as the chat tells in time.
@@ -78,7 +78,7 @@ impl PageContext {
             () = self.clock.sleep_until(limit) => None,
         };
         let Some((seen_by, readers)) = asked else {
-            return format!("agents that the chat does not name now, and {people} can");
+            return format!("agents that the chat does not name now, and {people}");
         };
         let seeing = agents.into_iter().filter(|agent| seen_by.contains(&agent.discord_user_id));
         let mut names: Vec<_> = seeing.map(|agent| agent.agent_name).collect();
@@ -86,14 +86,14 @@ impl PageContext {
         match readers {
             Some(readers) => names.extend(readers.into_iter().map(|it| match it.user {
                 Some(_) => it.name,
-                None => format!("all with the role {}", it.name),
+                None => format!("everyone with the role {}", it.name),
             })),
             None => names.push(people),
         }
         if names.is_empty() {
-            return "only the moderator can".to_owned();
+            return "only the moderator".to_owned();
         }
-        format!("{} can", listed(&names))
+        listed(&names)
     }
 
     /// Posts a text as the moderator in a channel of this process. It pings no account.

@@ -30,6 +30,9 @@ pub(crate) struct Messages {
     /// The newest first.
     #[serde(rename = "messages")]
     pub(crate) newest: Vec<MessageLook>,
+    /// When they were read, in milliseconds of Unix time.
+    #[serde(rename = "readAt")]
+    pub(crate) read_at: u64,
     /// Where the channel is in Discord; nothing where it is unknown in which guild it is.
     pub(crate) link: Option<String>,
     /// Why they cannot be read, as a sentence.
@@ -75,7 +78,7 @@ impl PageContext {
     pub(crate) async fn messages(&self, channel: ChannelId) -> Result<Messages, Problem> {
         self.must_be_shown(channel).await?;
         let places = self.places.get(&self.dirigent).await;
-        let link = link(channel, &places);
+        let (link, read_at) = (link(channel, &places), self.clock.now().as_millis());
         let identities = self.dirigent.agents();
         let read = async {
             let _place = self.reads.acquire().await;
@@ -93,7 +96,8 @@ impl PageContext {
         let (moderator, mut told) = match read {
             Ok(told) => told,
             Err(trouble) => {
-                return Ok(Messages { link, trouble: Some(trouble), ..Messages::default() });
+                let trouble = Some(trouble);
+                return Ok(Messages { read_at, link, trouble, ..Messages::default() });
             }
         };
         told.retain(|message| message.kind != ChatKind::System);
@@ -113,7 +117,7 @@ impl PageContext {
         };
         let is_unsure = trouble.is_some() && self.chat.reads_history(channel).is_none();
         let trouble = trouble.map(ToOwned::to_owned);
-        Ok(Messages { newest, link, trouble, is_unsure })
+        Ok(Messages { newest, read_at, link, trouble, is_unsure })
     }
 }
 

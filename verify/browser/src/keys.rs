@@ -56,17 +56,27 @@ async fn steer(visitor: &Visitor, server: &Server) -> Result {
     tabs::settled(visitor).await?;
     reach(visitor, "at.textContent === 'design-review'").await?;
     press(visitor, ENTER).await?;
-    visitor.until("the channel", "return document.getElementById('order-hold') !== null").await?;
+    visitor
+        .until("the channel", "return document.querySelector('#order-hold:enabled') !== null")
+        .await?;
     tabs::settled(visitor).await?;
     for (order, after) in [("hold", "resume"), ("resume", "hold")] {
         reach(visitor, &format!("at.id === 'order-{order}'")).await?;
         press(visitor, ENTER).await?;
-        let done = format!("return document.getElementById('order-{after}') !== null");
+        let done = format!("return document.querySelector('#order-{after}:enabled') !== null");
         visitor.until("what came of it", &done).await?;
         // What had the focus is gone: it is where that was, and not at the top of the page.
         let near = "return document.activeElement.id === 'orders'";
         visitor.until("the focus beside it", near).await?;
     }
+    // Enter in a text field presses the form's first button, which was Wake or Resume.
+    reach(visitor, "at.id === 'reason'").await?;
+    press(visitor, "the customer is on the phone").await?;
+    press(visitor, ENTER).await?;
+    // A form that was sent is empty.
+    let nothing = "return document.querySelector('#order-hold:enabled') && document.getElementById('reason').value !== ''";
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    visitor.until("no order by Enter", nothing).await?;
     visitor.open(server, "quiet-corner").await?;
     tabs::settled(visitor).await?;
     reach(visitor, "at.id === 'mode'").await?;

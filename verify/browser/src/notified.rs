@@ -66,7 +66,7 @@ async fn be_notified(anna: &Visitor, ben: &Visitor, server: &Server) -> Result {
 async fn ask_for_a_person(visitor: &Visitor) -> Result {
     order(visitor, "order=resume").await?;
     let stands = "const needs = document.querySelector('#state .needs')?.textContent ?? ''; \
-                  return needs.includes('asks for a person') ? 'asks' : document.getElementById('order-wake') && 'quiet'";
+                  return needs.includes('asks for a person') ? 'asks' : document.querySelector('#order-wake:enabled') && 'quiet'";
     for _ in 0..80 {
         match visitor.js(stands, Vec::new()).await?.as_str() {
             Some("asks") => return Ok(()),

@@ -78,7 +78,9 @@ pub(crate) async fn take(visitor: &Visitor, server: &Server, look: Look, folder:
     visitor.is_accessible(&format!("a refusal of the registry, {}", look.name())).await?;
     visitor.open(server, "incident-42").await?;
     visitor.click("#order-resume").await?;
-    visitor.until("a way to hold it", "return document.getElementById('order-hold')").await?;
+    visitor
+        .until("a way to hold it", "return document.querySelector('#order-hold:enabled')")
+        .await?;
     visitor.fill("#reason", "The customer is on the phone").await?;
     visitor.click("#order-hold").await?;
     visitor.until("the reason", "return document.querySelector('#state q')?.textContent").await?;

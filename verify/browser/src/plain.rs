@@ -36,13 +36,18 @@ async fn use_forms(visitor: &Visitor, server: &Server) -> Result {
                 document.querySelector('#state q').textContent === 'Lunch'";
     visitor.until("the hold", held).await?;
     visitor.click("#order-resume").await?;
-    visitor.until("the resume", "return document.getElementById('order-hold') !== null").await?;
+    visitor
+        .until("the resume", "return document.querySelector('#order-hold:enabled') !== null")
+        .await?;
     visitor.click("#order-archive").await?;
     let asked = "return document.querySelector('h1').textContent === 'Are you sure?' && document.querySelector('button.grave') !== null";
     visitor.until("a question", asked).await?;
     visitor.click("form a").await?;
     visitor
-        .until("the channel as it was", "return document.getElementById('order-hold') !== null")
+        .until(
+            "the channel as it was",
+            "return document.querySelector('#order-hold:enabled') !== null",
+        )
         .await?;
     visitor.go(&format!("{}/registry", server.page)).await?;
     let name = "input[aria-label='Name of poet']";

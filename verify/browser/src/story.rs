@@ -240,7 +240,9 @@ async fn read_why(visitor: &Visitor, server: &Server) -> Result {
 
 async fn steer(visitor: &Visitor, server: &Server) -> Result {
     visitor.open(server, "design-review").await?;
-    visitor.until("a way to hold", "return document.getElementById('order-hold') !== null").await?;
+    visitor
+        .until("a way to hold", "return document.querySelector('#order-hold:enabled') !== null")
+        .await?;
     visitor.click("#order-hold").await?;
     visitor
         .until(
@@ -249,7 +251,9 @@ async fn steer(visitor: &Visitor, server: &Server) -> Result {
         )
         .await?;
     visitor.click("#order-resume").await?;
-    visitor.until("the resume", "return document.getElementById('order-hold') !== null").await?;
+    visitor
+        .until("the resume", "return document.querySelector('#order-hold:enabled') !== null")
+        .await?;
     let mute = "const button = [...document.querySelectorAll('.agents button')].find((button) => button.textContent === 'Mute'); button.click(); return button.getAttribute('aria-label')";
     visitor.js(mute, Vec::new()).await?;
     visitor.until("the mute", "return [...document.querySelectorAll('.agents button')].some((button) => button.textContent === 'Unmute')").await?;
@@ -303,7 +307,7 @@ async fn read_the_outbox(visitor: &Visitor, server: &Server) -> Result {
     visitor.js(choose, Vec::new()).await?;
     visitor.click("#send").await?;
     let asked = visitor.question().await?;
-    if !asked.contains("to quiet-corner? There, ") || !asked.contains(" can read it.") {
+    if !asked.contains("to quiet-corner? Who can read it there: ") {
         return Err(format!("the question does not name who can read there: {asked}").into());
     }
     visitor.say_yes().await?;

@@ -118,7 +118,7 @@ pub(crate) async fn settled(visitor: &Visitor) -> Result {
 }
 
 pub(crate) async fn order(visitor: &Visitor, order: &str, says: &str) -> Result {
-    let button = format!("return document.getElementById('order-{order}') !== null");
+    let button = format!("return document.querySelector('#order-{order}:enabled') !== null");
     visitor.until("the order's button", &button).await?;
     let before = visitor.js(SAYS, Vec::new()).await?;
     let begun = Instant::now();

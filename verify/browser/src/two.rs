@@ -28,8 +28,21 @@ async fn both(anna: &Visitor, ben: &Visitor, server: &Server) -> Result {
     let held = "return window.notReloaded && document.querySelector('#state .because')?.textContent.match(/^By anna, .*: The printer is down$/s)";
     ben.until("what the other one did, and why", held).await?;
     ben.click("#order-resume").await?;
-    let resumed = "return window.notReloaded && document.getElementById('order-hold') !== null";
+    let resumed =
+        "return window.notReloaded && document.querySelector('#order-hold:enabled') !== null";
     anna.until("what the other one did", resumed).await?;
+
+    // What is being typed stays when the orders change, and goes along with the order.
+    anna.fill("#reason", "Too loud").await?;
+    ben.click("#order-hold").await?;
+    anna.js("document.getElementById('order-stop').focus()", Vec::new()).await?;
+    anna.until("the hold", "return document.querySelector('#order-resume:enabled') !== null")
+        .await?;
+    anna.click("#order-stop").await?;
+    let stopped = "return document.querySelector('#state .because')?.textContent.match(/^By anna, .*: Too loud$/s)";
+    ben.until("the stop with its reason", stopped).await?;
+    ben.click("#order-resume").await?;
+    anna.until("the end of the stop", resumed).await?;
 
     // Both have the registry open; the second one would undo what the first one did.
     for visitor in [anna, ben] {

@@ -333,6 +333,17 @@ impl ChannelLook {
         orders.map(|(order, _)| order).next().unwrap_or_default()
     }
 
+    /// Whether one of its buttons has words in the help below them.
+    pub(crate) fn has_help(&self) -> bool {
+        let told = |order: &Cow<'_, str>| {
+            !matches!(
+                &**order,
+                "post" | "set-mode" | "retry-posts" | "dismiss-result" | "send-result" | "assign"
+            )
+        };
+        self.channel.turns != "unknown" && self.orders.iter().any(told)
+    }
+
     /// Whether this order can be given now.
     pub(crate) fn can(&self, order: &str) -> bool {
         self.orders.iter().any(|can| can == order)
@@ -457,14 +468,25 @@ fn sentence_of(event: &ChannelEvent, names: &Names) -> String {
     words::sentence(&event.to_string())
 }
 
-/// The change with which the channel fell quiet.
+/// The change with which the channel fell quiet, or who asked for a person.
 fn because(status: &Status, history: &[ChannelEvent], names: &Names) -> Option<String> {
-    let is_quiet = status.silence == Some(Reason::Dormant);
-    let fell = |event: &&ChannelEvent| {
+    let fell = |event: &ChannelEvent| {
         event.transition.to == PhaseKind::Dormant && event.transition.from != PhaseKind::Dormant
     };
-    let fell = history.iter().rev().find(fell).filter(|_| is_quiet);
-    fell.map(|event| sentence_of(event, names))
+    let at = history.iter().rposition(fell)?;
+    let event = history.get(at)?;
+    match status.silence? {
+        Reason::Dormant => Some(sentence_of(event, names)),
+        Reason::AwaitingHuman => {
+            // The change itself is of no agent: the one before it ended the turn of the agent that asked.
+            let mut before = history.iter().take(at).rev();
+            let turn = event.transition.turn;
+            let asker =
+                before.find_map(|it| it.agent.as_ref().filter(|_| it.transition.turn == turn));
+            asker.map(|agent| format!("{} asked for a person.", names.of(agent)))
+        }
+        _ => None,
+    }
 }
 
 fn advice(row: &Row, status: Option<&Status>) -> Option<&'static str> {

@@ -161,6 +161,7 @@ impl Query {
             "needs" => row.needs_person.is_some(),
             "live" => row.is_live,
             "managed" => row.mode != "none",
+            "paused" => row.pause.is_some(),
             _ => true,
         };
         let find = self.find.trim().to_lowercase();
