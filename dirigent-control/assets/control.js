@@ -390,7 +390,8 @@
         answer = await send(form.action, body);
       }
       if (answer.ok) say(`${button?.getAttribute("aria-label") ?? button?.textContent ?? "Order"}: done.`, true);
-      if (answer.ok && button?.matches(".set")) form.querySelector("select")?.focus();
+      // The button that set a mode hides: the focus goes to the row's name, or to the part.
+      if (answer.ok && button?.matches(".set")) (form.closest("tr")?.querySelector("a[href]") ?? form.closest("[tabindex]"))?.focus();
       if (!answer.ok) {
         const problem = await answer.json().catch(() => ({}));
         say(problem.detail ? problem.detail[0].toUpperCase() + problem.detail.slice(1) + "." : `It was refused (${answer.status}).`);

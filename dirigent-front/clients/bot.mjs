@@ -14,8 +14,8 @@ let left = 0; // what it still has to say
 
 /** In the place of a model: two answers to each word of a person. */
 async function think({ holdsFloor, missed = [] }) {
-  await new Promise((over) => setTimeout(over, 200));
   if (!holdsFloor) return `${DIRIGENT_AGENT} answers (${process.hrtime.bigint()})`;
+  if (missed.some((message) => message.line.includes("think"))) await new Promise((over) => setTimeout(over, 2_000));
   if (missed.some((message) => message.isPerson)) left = 2;
   left -= 1;
   return left >= 0 ? `${DIRIGENT_AGENT} heard ${missed.length} messages (${process.hrtime.bigint()})` : null;

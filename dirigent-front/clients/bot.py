@@ -23,10 +23,11 @@ left = 0  # what it still has to say
 async def think(begun):
     """In the place of a model: two answers to each word of a person."""
     global left
-    await asyncio.sleep(0.2)
     if not begun["holdsFloor"]:
         return f"{AGENT} answers ({time.time_ns()})"
     missed = begun.get("missed", [])  # left out where the chat did not tell
+    if any("think" in message["line"] for message in missed):
+        await asyncio.sleep(2)
     left = 2 if any(message["isPerson"] for message in missed) else left
     left -= 1
     return f"{AGENT} heard {len(missed)} messages ({time.time_ns()})" if left >= 0 else None

@@ -48,7 +48,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const RUN: Duration = Duration::from_secs(5);
 /// How often the person says something.
 const WORDS: [&str; 4] =
-    ["Tabs or spaces?", "And in Python?", "Who tells the others?", "Or not at all?"];
+    ["Tabs or spaces?", "And in Python?", "Who tells the others?", "Take your time to think."];
 
 struct Bot {
     agent: AgentId,
@@ -201,7 +201,7 @@ async fn evening(
                 // What the speaker has been thinking meanwhile is not said.
                 dirigent.channel(channel).stop().await?;
                 println!("(the table is stopped)");
-                if timeout(RUN / 5, said_by(discord, speaker)).await.is_ok() {
+                if timeout(RUN * 3 / 5, said_by(discord, speaker)).await.is_ok() {
                     return Err(format!("{} speaks though it was stopped", speaker.agent).into());
                 }
                 dirigent.channel(channel).resume().await?;

@@ -287,7 +287,7 @@ impl fmt::Display for Explanation {
         match (&self.outage, self.within.filter(|_| !self.allows())) {
             (Some(outage), _) => write!(f, " {outage}")?,
             (None, Some(within)) => {
-                write!(f, " The channel goes on within {}.", Spoken(within))?;
+                write!(f, " The channel goes on in at most {}.", Spoken(within))?;
             }
             (None, None) => {}
         }
@@ -410,7 +410,7 @@ mod tests {
         why.within = Some(Duration::from_millis(44_001));
         assert_eq!(
             why.to_string(),
-            "poet may not speak: sceptic has the floor. The channel goes on within 45 seconds. \
+            "poet may not speak: sceptic has the floor. The channel goes on in at most 45 seconds. \
              Its turn comes when the list comes to it."
         );
         why.within = Some(Duration::from_secs(600));

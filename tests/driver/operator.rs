@@ -195,7 +195,7 @@ fn everybody_can_be_told_in_words_why_they_may_not_speak() {
     assert_eq!(waits.speaker.clone(), Some("a".into()));
     assert_eq!(
         waits.to_string(),
-        "b may not speak: a has the floor. The channel goes on within 10 minutes. Its turn comes \
+        "b may not speak: a has the floor. The channel goes on in at most 10 minutes. Its turn comes \
          when the list comes to it."
     );
     assert_eq!(why(&mut stage, "nobody").reason, Reason::NotRegistered);
@@ -204,7 +204,7 @@ fn everybody_can_be_told_in_words_why_they_may_not_speak() {
     assert_eq!(
         why(&mut stage, "c").to_string(),
         "c may not speak: it is muted in this channel. \
-         The channel goes on within 10 minutes. An operator can unmute it."
+         The channel goes on in at most 10 minutes. An operator can unmute it."
     );
 }
 

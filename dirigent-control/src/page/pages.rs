@@ -187,6 +187,7 @@ parts! {
     StatePart = "channel/state.html",
     AgentsPart = "channel/agents.html",
     OrdersPart = "channel/orders.html",
+    PostPart = "channel/post.html",
     FactsPart = "channel/facts.html",
     ChangesPart = "channel/changes.html"
 }
@@ -200,14 +201,17 @@ pub(crate) fn channel_parts(
 ) -> Result<Vec<(&'static str, String)>, Problem> {
     let ring = if look.has_ring() { look.ring() } else { String::new() };
     let at = &Part { base, look, may_change };
+    // Of an unknown state nothing is drawn: the sections are on the page, and seen once it is known.
+    let known = |html: String| if look.channel.turns == "unknown" { String::new() } else { html };
     Ok(vec![
         ("state", drawn(&StatePart { at })?),
         ("orders", drawn(&OrdersPart { at })?),
         ("ring", ring),
         ("agents", drawn(&AgentsPart { at })?),
-        ("score", score.to_owned()),
-        ("facts", drawn(&FactsPart { at })?),
-        ("changes", drawn(&ChangesPart { at })?),
+        ("score", known(score.to_owned())),
+        ("post", drawn(&PostPart { at })?),
+        ("facts", known(drawn(&FactsPart { at })?)),
+        ("changes", known(drawn(&ChangesPart { at })?)),
     ])
 }
 

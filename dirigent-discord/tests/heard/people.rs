@@ -61,7 +61,10 @@ async fn messages_in_a_row_are_one_question_that_may_be_taken_back() {
     world.pass(Duration::from_secs(1)).await;
     assert!(world.calls().is_empty());
     let why = world.why().await;
-    assert!(why.contains("goes on within 1 second") && !why.contains("begins a cycle"), "{why}");
+    assert!(
+        why.contains("goes on in at most 1 second") && !why.contains("begins a cycle"),
+        "{why}"
+    );
     world.pass(Duration::from_secs(1)).await;
     world.rest(channel).await;
     assert_eq!(names(&world.calls()), NAMES);

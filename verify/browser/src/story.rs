@@ -327,7 +327,7 @@ async fn post_as_the_moderator(visitor: &Visitor, server: &Server) -> Result {
         )
         .await?;
     visitor.fill("#text", "We are <b>on it</b>.").await?;
-    visitor.click("#post").await?;
+    visitor.click("#post-now").await?;
     let posted = "return document.querySelector('.messages .text')?.textContent === 'We are <b>on it</b>.' && \
                   document.getElementById('text').value === ''";
     visitor.until("the text among what was said", posted).await?;
@@ -381,6 +381,9 @@ async fn mend(visitor: &Visitor, server: &Server) -> Result {
             "return document.querySelector('.says')?.textContent === 'Quiet until a person writes.'",
         )
         .await?;
+    // What a reload would show is there, and was not before.
+    let sections = "return ['score', 'changes', 'facts'].every((id) => document.getElementById(id).checkVisibility())";
+    visitor.until("its score, its changes and how it stands", sections).await?;
     Ok(())
 }
 
