@@ -11,6 +11,7 @@ use http::{Method, Request, StatusCode, header};
 use serde_json::json;
 
 use crate::fixture::{Fixture, OPERATOR, VIEWER, request};
+use crate::live::Stream;
 
 const PATHS: [&str; 11] = [
     "/dirigent",
@@ -506,4 +507,84 @@ async fn an_address_with_a_slash_at_its_end_leads_to_the_page() {
     let odd = fixture.page("/dirigent//evil.example/", VIEWER).await;
     assert!(odd.header(header::LOCATION).starts_with("/dirigent/"), "no other host");
     assert_eq!(fixture.page("/dirigent/nowhere", VIEWER).await.status, StatusCode::NOT_FOUND);
+}
+
+/// PG8: another program on the same host may set a cookie with any bytes, and a browser sends it along; and of several cookies with
+/// the name of ours any one opens the page.
+#[tokio::test]
+async fn a_session_counts_beside_cookies_of_any_bytes_and_behind_stale_ones() {
+    let fixture = Fixture::open().await;
+    let own = cookie_of(&fixture.ask(sign_in(OPERATOR)).await);
+    let name = own.split('=').next().unwrap();
+    for text in [
+        format!("lang=Zürich; {own}"),
+        format!("{own}; lang=Zürich"),
+        format!("{name}=stale; {own}"),
+        format!("{name}=; {name}=Zürich; {own}"),
+    ] {
+        let mut asked = request(Method::GET, "/dirigent", "", Body::empty());
+        let value = http::HeaderValue::from_bytes(text.as_bytes()).unwrap();
+        asked.headers_mut().insert(header::COOKIE, value);
+        assert_eq!(fixture.ask(asked).await.status, StatusCode::OK, "{text}");
+    }
+    let mut out = request(Method::POST, "/dirigent/sign-out", "", Body::empty());
+    out.headers_mut().insert(header::COOKIE, format!("{name}=stale; {own}").parse().unwrap());
+    fixture.ask(out).await;
+    let after = fixture.ask(with_cookie(Method::GET, "/dirigent", &own)).await;
+    assert_eq!(after.status, StatusCode::UNAUTHORIZED, "all of them are ended");
+}
+
+/// PG8: what a session opened does not outlast it: neither a sign-out nor its twelve hours. A token's stream stays.
+#[tokio::test]
+async fn a_live_stream_ends_with_its_session() {
+    let clock = ManualClock::new();
+    let time: Arc<dyn Clock> = Arc::new(clock.clone());
+    let fixture = Fixture::open_with(|builder| builder.clock(time)).await;
+    let channel = fixture.chat("den").await;
+    let began = clock.now();
+    let (ends, stays) =
+        (fixture.ask(sign_in(OPERATOR)).await, fixture.ask(sign_in(OPERATOR)).await);
+    let (ends, stays) = (cookie_of(&ends), cookie_of(&stays));
+    let open = async |cookie: Option<&str>, path: &str| {
+        let asked = match cookie {
+            Some(cookie) => with_cookie(Method::GET, path, cookie),
+            None => request(Method::GET, path, VIEWER, Body::empty()),
+        };
+        let mut stream = Stream::of(fixture.send(asked).await);
+        stream.next().await.unwrap();
+        stream
+    };
+    let own = format!("/dirigent/live/channels/{channel}");
+    let mut ending = vec![open(Some(&ends), "/dirigent/live").await, open(Some(&ends), &own).await];
+    let mut staying = vec![open(Some(&stays), &own).await, open(None, &own).await];
+    // Time stands still: what ends, ends at once.
+    fixture.ask(with_cookie(Method::POST, "/dirigent/sign-out", &ends)).await;
+    for stream in &mut ending {
+        assert!(stream.next().await.is_none());
+    }
+    let hears = async |stream: &mut Stream, so_far: &str| {
+        fixture.dirigent.channel(channel).progress("research", so_far);
+        let real = dirigent::SystemClock::new();
+        let time_goes_by = async {
+            loop {
+                real.sleep_until(real.now() + Duration::from_millis(20)).await;
+                clock.set(clock.now() + Duration::from_millis(200));
+            }
+        };
+        tokio::select! {
+            () = time_goes_by => {}
+            _ = stream.until("agents", so_far) => {}
+        }
+    };
+    for stream in &mut staying {
+        hears(stream, "reads").await;
+    }
+
+    let over = began + Duration::from_secs(12 * 3_600);
+    clock.set(began + Duration::from_secs(12 * 3_600 - 60));
+    let (mut session, mut token) = (open(Some(&stays), &own).await, open(None, &own).await);
+    fixture.dirigent.channel(channel).progress("research", "writes");
+    clock.set(over + Duration::from_millis(1));
+    assert!(session.next().await.is_none(), "not even what was written meanwhile is sent");
+    hears(&mut token, "sleeps").await;
 }

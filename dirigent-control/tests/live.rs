@@ -18,7 +18,10 @@ impl Stream {
         if let Some(had) = had {
             asked.headers_mut().insert("last-event-id", had.parse().unwrap());
         }
-        let answer = fixture.send(asked).await;
+        Self::of(fixture.send(asked).await)
+    }
+
+    pub(crate) fn of(answer: http::Response<Body>) -> Self {
         assert_eq!(answer.status(), StatusCode::OK);
         Self(answer.into_body())
     }

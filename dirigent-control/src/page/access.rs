@@ -17,6 +17,9 @@ use crate::page::visitor::Visitor;
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// The most sessions of a request that are looked at: each is compared with every account.
+const SESSIONS_MAX: usize = 20;
+
 /// Lets a request in with its visitor, or refuses it.
 pub(crate) async fn admit(
     shared: &PageContext,
@@ -51,21 +54,30 @@ fn changes_something(parts: &Parts) -> bool {
 }
 
 async fn visitor_of(shared: &PageContext, parts: &Parts) -> Result<Visitor, Judgement> {
-    let credential = credential(shared, &parts.headers);
-    let (judged, name) = {
+    let (judged, name, session) = {
         let mut auth = shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
-        let judged = auth.judge(shared.clock.now(), (shared.address)(parts), credential);
+        let now = shared.clock.now();
+        // A bearer's token counts before a session.
+        let credential = match bearer(&parts.headers) {
+            Some(token) => Credential::Bearer(token),
+            None => auth
+                .first_valid(now, sessions(shared, &parts.headers))
+                .map_or(Credential::Nothing, Credential::Session),
+        };
+        let judged = auth.judge(now, (shared.address)(parts), credential);
         let is_known = matches!(judged, Judgement::Admitted(_));
-        (judged, is_known.then(|| auth.name_of(credential)).flatten())
+        let name = is_known.then(|| auth.name_of(credential)).flatten();
+        (judged, name, auth.session_of(credential))
     };
     match (judged, &shared.check) {
         (Judgement::Admitted(role), _) => {
-            Ok(Visitor { role, name: name.unwrap_or_else(|| "operator".into()) })
+            Ok(Visitor { role, name: name.unwrap_or_else(|| "operator".into()), session })
         }
         (Judgement::Unknown, Some(check)) => {
             let role = check.role(parts).await.ok_or(judged)?;
             let name = check.name(parts).await.filter(|name| dirigent::host::plain::is_name(name));
-            Ok(Visitor { role, name: name.map_or_else(|| "operator".into(), Arc::from) })
+            let name = name.map_or_else(|| "operator".into(), Arc::from);
+            Ok(Visitor { role, name, session: None })
         }
         (judged, _) => Err(judged),
     }
@@ -78,24 +90,24 @@ fn asked_for(parts: &Parts) -> String {
     asked.map(ToString::to_string).unwrap_or_default()
 }
 
-/// A bearer's token counts before a session.
-fn credential<'a>(shared: &PageContext, headers: &'a HeaderMap) -> Credential<'a> {
-    let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let bearer = bearer.and_then(|value| {
-        let (scheme, token) = value.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-    });
-    if let Some(token) = bearer {
-        return Credential::Bearer(token);
-    }
-    session(shared, headers).map_or(Credential::Nothing, Credential::Session)
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// The session that a browser brings along.
-pub(crate) fn session<'a>(shared: &PageContext, headers: &'a HeaderMap) -> Option<&'a str> {
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = cookies.flat_map(|value| value.split(';'));
-    pairs.find_map(|pair| pair.trim().strip_prefix(&*shared.cookie)?.strip_prefix('='))
+/// The sessions that a browser brings along: of a name it may have several cookies, for example one of a shorter path. The cookies of
+/// others on the same host may hold any bytes, and are not read.
+pub(crate) fn sessions<'a>(
+    shared: &'a PageContext,
+    headers: &'a HeaderMap,
+) -> impl Iterator<Item = &'a str> {
+    let cookies = headers.get_all(header::COOKIE).iter();
+    let pairs = cookies.flat_map(|value| value.as_bytes().split(|byte| *byte == b';'));
+    let own = pairs.filter_map(|pair| {
+        pair.trim_ascii().strip_prefix(shared.cookie.as_bytes())?.strip_prefix(b"=")
+    });
+    own.filter_map(|value| std::str::from_utf8(value).ok()).take(SESSIONS_MAX)
 }
 
 /// The answer to who is not let in. A person who wanted to go somewhere gets the sign-in form, which leads there.

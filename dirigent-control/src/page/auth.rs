@@ -67,8 +67,23 @@ pub(crate) struct Auth {
     attempts: Attempts,
     /// When the newest session is over.
     newest: u64,
-    /// The sessions that visitors ended, by when they would be over, with their accounts.
-    ended: BTreeSet<(u64, usize)>,
+    /// The sessions that visitors ended, those first that would be over first.
+    ended: BTreeSet<SessionId>,
+}
+
+/// Which session it is: no two of an account end in the same millisecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SessionId {
+    /// When it is over, in milliseconds of Unix time.
+    expires: u64,
+    account: usize,
+}
+
+impl SessionId {
+    /// When it is over.
+    pub(crate) const fn expires(self) -> Timestamp {
+        Timestamp::from_millis(self.expires)
+    }
 }
 
 struct Account {
@@ -115,12 +130,38 @@ impl Auth {
         at.and_then(|at| self.accounts.get(at)).map(|account| Arc::clone(&account.name))
     }
 
+    /// The first of these sessions that opens anything.
+    pub(crate) fn first_valid<'a>(
+        &self,
+        now: Timestamp,
+        texts: impl Iterator<Item = &'a str>,
+    ) -> Option<&'a str> {
+        let is_valid = |text: &&str| {
+            let session = Session::parse(text);
+            session.is_some_and(|session| self.try_session(now, &session) != Judgement::Unknown)
+        };
+        let mut texts = texts;
+        texts.find(is_valid)
+    }
+
+    /// Which session it is that a visitor was admitted with.
+    pub(crate) fn session_of(&self, credential: Credential<'_>) -> Option<SessionId> {
+        let Credential::Session(text) = credential else { return None };
+        let session = Session::parse(text)?;
+        let account = self.with_session(&session)?;
+        Some(SessionId { expires: session.expires, account })
+    }
+
+    /// Whether this session opens nothing any more.
+    pub(crate) fn is_over(&self, now: Timestamp, session: SessionId) -> bool {
+        now >= session.expires() || self.ended.contains(&session)
+    }
+
     /// Ends a session: its cookie opens nothing any more.
     pub(crate) fn sign_out(&mut self, now: Timestamp, text: &str) {
-        let Some(session) = Session::parse(text) else { return };
-        let Some(account) = self.with_session(&session) else { return };
-        self.ended = self.ended.split_off(&(now.as_millis(), 0));
-        self.ended.insert((session.expires, account));
+        let Some(session) = self.session_of(Credential::Session(text)) else { return };
+        self.ended = self.ended.split_off(&SessionId { expires: now.as_millis(), account: 0 });
+        self.ended.insert(session);
         if self.ended.len() > ENDED_MAX {
             self.ended.pop_first();
         }
@@ -193,7 +234,7 @@ impl Auth {
 
     fn try_session(&self, now: Timestamp, session: &Session<'_>) -> Judgement {
         match self.with_session(session) {
-            Some(at) if session.is_over(now) || self.ended.contains(&(session.expires, at)) => {
+            Some(account) if self.is_over(now, SessionId { expires: session.expires, account }) => {
                 Judgement::Unknown
             }
             Some(_) => Judgement::Admitted(session.role),

@@ -313,6 +313,7 @@ impl ControlBuilder {
             streams: Arc::new(Semaphore::new(self.streams_max.min(Semaphore::MAX_PERMITS))),
             replays: Arc::new(Semaphore::new(REPLAYS_MAX)),
             orders: watch::Sender::new(0),
+            sign_outs: watch::Sender::new(0),
             posts: AtomicU64::new(0),
             order_log: OrderLog::new(self.order_store),
             drawn: Drawn::default(),

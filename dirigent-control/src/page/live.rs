@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -21,7 +21,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use crate::page::auth::VisitorRole;
+use crate::page::auth::{SessionId, VisitorRole};
 use crate::page::channel_id::channel_id;
 use crate::page::drawn::{Sheet, Shown};
 use crate::page::extract::{Asked, Named};
@@ -30,6 +30,7 @@ use crate::page::look::Query;
 use crate::page::made_once::Freshness;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
+use crate::page::visitor::Visitor;
 
 /// What changes together is sent together.
 const TOGETHER: Duration = Duration::from_millis(150);
@@ -57,17 +58,17 @@ struct Had {
 
 async fn overview(
     State(shared): State<Arc<PageContext>>,
-    Extension(role): Extension<VisitorRole>,
+    Extension(visitor): Extension<Visitor>,
     Asked(query): Asked<Query>,
     Asked(had): Asked<Had>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    stream(shared, role, Shown::Overview(query), &had, &headers)
+    stream(shared, &visitor, Shown::Overview(query), &had, &headers)
 }
 
 async fn channel(
     State(shared): State<Arc<PageContext>>,
-    Extension(role): Extension<VisitorRole>,
+    Extension(visitor): Extension<Visitor>,
     Named(id): Named<String>,
     Asked(had): Asked<Had>,
     headers: HeaderMap,
@@ -76,12 +77,12 @@ async fn channel(
     if !shared.across().is_told_elsewhere(id) {
         shared.must_exist(id).await?;
     }
-    stream(shared, role, Shown::Channel(id), &had, &headers)
+    stream(shared, &visitor, Shown::Channel(id), &had, &headers)
 }
 
 fn stream(
     shared: Arc<PageContext>,
-    role: VisitorRole,
+    visitor: &Visitor,
     shown: Shown,
     had: &Had,
     headers: &HeaderMap,
@@ -96,16 +97,18 @@ fn stream(
     let live = Live {
         events: shared.dirigent.events(),
         orders: shared.orders.subscribe(),
+        sign_outs: shared.sign_outs.subscribe(),
         sent: FxHashMap::default(),
         had,
         next: Next::Look,
         ready: VecDeque::new(),
         told: None,
         look_at: now,
-        ends_at: now + LASTS,
+        ends_at: visitor.session.map_or(now + LASTS, |own| own.expires().min(now + LASTS)),
         _place: place,
         shared,
-        role,
+        role: visitor.role,
+        session: visitor.session,
         shown,
     };
     let stream = Sse::new(live.stream()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
@@ -149,9 +152,12 @@ enum Next {
 struct Live {
     shared: Arc<PageContext>,
     role: VisitorRole,
+    /// The session that opened it.
+    session: Option<SessionId>,
     shown: Shown,
     events: Events,
     orders: watch::Receiver<u64>,
+    sign_outs: watch::Receiver<u64>,
     /// What the page has, by element: only hashes.
     sent: FxHashMap<String, u64>,
     /// What the page had before a break, all together.
@@ -178,6 +184,10 @@ impl Live {
     /// The next event; `None` when the stream ends.
     async fn next(&mut self) -> Option<Event> {
         loop {
+            // Also what was looked at while the visitor signed out is not sent.
+            if self.is_signed_out() {
+                return None;
+            }
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
             }
@@ -193,6 +203,15 @@ impl Live {
             };
             self.tell(currency);
         }
+    }
+
+    /// Whether the session that opened it is over.
+    fn is_signed_out(&self) -> bool {
+        let is_over = |session| {
+            let auth = self.shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
+            auth.is_over(self.shared.clock.now(), session)
+        };
+        self.session.is_some_and(is_over)
     }
 
     /// Looks at what is shown, and makes ready what the page lacks.
@@ -236,6 +255,12 @@ impl Live {
                 heard = self.events.next() => heard?,
                 // The sender lives as long as we do.
                 _ = self.orders.changed() => break,
+                _ = self.sign_outs.changed() => {
+                    if self.is_signed_out() {
+                        return None;
+                    }
+                    continue;
+                }
                 () = clock.sleep_until(beat) => {
                     return Some(if clock.now() >= self.look_at { Next::Look } else { Next::Beat });
                 }

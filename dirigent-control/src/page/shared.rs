@@ -55,6 +55,8 @@ pub(crate) struct PageContext {
     pub(crate) replays: Arc<Semaphore>,
     /// How many orders were given, and changes of the registry: some change what is shown without an event.
     pub(crate) orders: watch::Sender<u64>,
+    /// How often visitors signed out: streams of their sessions end.
+    pub(crate) sign_outs: watch::Sender<u64>,
     /// How many texts were posted by hand: each gets a nonce of its own.
     pub(crate) posts: AtomicU64,
     pub(crate) order_log: OrderLog,

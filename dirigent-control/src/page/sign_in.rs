@@ -10,7 +10,7 @@ use axum::routing::post;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Deserialize;
 
-use crate::page::access::{refuse, session};
+use crate::page::access::{refuse, sessions};
 use crate::page::assets::{sign_in_style, source_of};
 use crate::page::auth::{Judgement, SESSION_SECONDS};
 use crate::page::pages::drawn;
@@ -91,10 +91,14 @@ fn own_place<'a>(shared: &PageContext, to: &'a str) -> Option<&'a str> {
 }
 
 async fn sign_out(State(shared): State<Arc<PageContext>>, headers: HeaderMap) -> Response {
-    if let Some(session) = session(&shared, &headers) {
+    {
         let mut auth = shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
-        auth.sign_out(shared.clock.now(), session);
+        for session in sessions(&shared, &headers) {
+            auth.sign_out(shared.clock.now(), session);
+        }
     }
+    // Open pages of these sessions end.
+    shared.sign_outs.send_modify(|sign_outs| *sign_outs += 1);
     let mut response = Redirect::to(&shared.base).into_response();
     set_cookie(&mut response, &shared, "", Way::of(&headers));
     response

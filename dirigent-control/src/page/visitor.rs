@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, header};
 
-use crate::page::auth::VisitorRole;
+use crate::page::auth::{SessionId, VisitorRole};
 
 /// Who asks.
 #[derive(Clone, Debug)]
@@ -12,6 +12,8 @@ pub(crate) struct Visitor {
     pub(crate) role: VisitorRole,
     /// The name, for the log of orders.
     pub(crate) name: Arc<str>,
+    /// The session that let the visitor in; none for a token or the host's own check.
+    pub(crate) session: Option<SessionId>,
 }
 
 /// How a browser reaches the page.

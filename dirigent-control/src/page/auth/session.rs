@@ -2,7 +2,6 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use dirigent::ports::Timestamp;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
@@ -87,9 +86,5 @@ impl<'a> Session<'a> {
         signature.is_ok_and(|signature| {
             key.signing(self.role, self.expires).verify_slice(&signature).is_ok()
         })
-    }
-
-    pub(super) const fn is_over(&self, now: Timestamp) -> bool {
-        now.as_millis() >= self.expires
     }
 }
