@@ -427,16 +427,92 @@ async fn drawings(fixture: &Fixture) -> u64 {
     line.unwrap().parse().unwrap()
 }
 
-/// PG9: a page has at most 60 KB, also one of many channels.
+/// PG9: a page has at most 60 KB, also one of many channels with long topics and names.
 #[tokio::test]
 async fn a_page_has_at_most_sixty_kilobytes() {
     let fixture = Fixture::open().await;
+    let mut channels = Vec::new();
     for at in 0..120 {
-        fixture.chat(&format!("a-room-with-a-name-of-some-length-{at}")).await;
+        channels.push(fixture.chat(&format!("a-room-with-a-name-of-some-length-{at}")).await);
     }
-    for token in [OPERATOR, VIEWER] {
-        let page = fixture.page("/dirigent", token).await;
-        assert!(page.text.len() <= 60_000, "{} bytes", page.text.len());
+    for room in fixture.discord.world().places.rooms.values_mut() {
+        room.topic = Some("Topics & more ".repeat(73));
+    }
+    let page = fixture.page("/dirigent", OPERATOR).await.text;
+    let topic = page.split("class=\"topic\" dir=\"auto\">").nth(1).unwrap();
+    let topic = topic.split('<').next().unwrap().replace("&#38;", "&");
+    assert!(topic.starts_with("Topics & more Topics") && topic.ends_with('…'), "{topic}");
+    assert!((70..=81).contains(&topic.chars().count()), "{topic}");
+
+    // The log, the registry, and the pages of one channel and of one agent.
+    let reason = "Reasons & more ".repeat(13);
+    for at in 0..600 {
+        let order = if at % 2 == 0 { "hold" } else { "resume" };
+        let order = json!({ "order": order, "reason": reason });
+        assert_eq!(fixture.order(channels[0], OPERATOR, &order).await.status, StatusCode::OK);
+    }
+    for at in 0..120_u64 {
+        let agent = format!("{at:03}-{}", "agent-of-a-long-id-".repeat(5));
+        let agent_name = format!("{at:03} {}", "Näme & more ".repeat(8));
+        let identity = dirigent::ports::Identity {
+            discord_user_id: dirigent::UserId::new(900_000_000_000_000_000 + at),
+            agent_id: agent.as_str().into(),
+            agent_name,
+        };
+        fixture.identities.add(identity).unwrap();
+    }
+    fixture.dirigent.identities_changed().await.unwrap();
+    let one = format!("/dirigent/channels/{}", channels[0]);
+    for path in
+        ["/dirigent", "/dirigent/orders", "/dirigent/registry", "/dirigent/agents/poet", &one]
+    {
+        for token in [OPERATOR, VIEWER] {
+            let page = fixture.page(path, token).await;
+            assert_eq!(page.status, StatusCode::OK, "{path}");
+            let size = page.text.len();
+            assert!((5_000..=60_000).contains(&size), "{path}: {size} bytes");
+        }
+    }
+}
+
+/// PG9: long lists have pages, and each entry is on one of them.
+#[tokio::test]
+async fn orders_agents_and_an_agents_channels_are_turned_page_by_page() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    for at in 0..60 {
+        fixture.chat(&format!("room-{at:02}")).await;
+        let order = json!({ "order": "hold", "reason": format!("reason {at:02}") });
+        fixture.order(channel, OPERATOR, &order).await;
+        let identity = dirigent::ports::Identity {
+            discord_user_id: dirigent::UserId::new(900_000_000_000_000_000 + at),
+            agent_id: format!("agent-{at:02}").as_str().into(),
+            agent_name: format!("Agent {at:02}"),
+        };
+        fixture.identities.add(identity).unwrap();
+    }
+    for (path, entry) in [
+        ("/dirigent/orders", "<bdi>reason "),
+        ("/dirigent/registry", "<bdi>agent-"),
+        ("/dirigent/agents/poet", "<bdi>room-"),
+    ] {
+        let mut seen = Vec::new();
+        let mut next = path.to_owned();
+        loop {
+            let page = fixture.page(&next, VIEWER).await.text;
+            let entries = page.split(entry).skip(1).map(|rest| rest[..2].to_owned());
+            seen.extend(entries);
+            let Some((before, _)) = page.split_once(" ›</a>") else { break };
+            next = before.rsplit("href=\"").next().unwrap().split('"').next().unwrap().to_owned();
+            assert!(next.starts_with(path), "{next}");
+        }
+        let mut all = seen.clone();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!((all.len(), seen.len()), (60, 60), "{path}: {seen:?}");
+        let far = fixture.page(&format!("{path}?page=999"), VIEWER).await;
+        assert!(far.status == StatusCode::OK && far.text.contains("Page 3 of 3"), "{}", far.text);
+        assert!(far.text.contains(&format!("href=\"{path}?page=2\"")), "and back");
     }
 }
 

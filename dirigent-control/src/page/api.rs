@@ -107,7 +107,7 @@ pub(crate) fn served(document: Document) -> Router<Arc<PageContext>> {
     Router::new().route("/openapi.json", get(answer))
 }
 
-/// Every channel: those that need a person first, fifty a page.
+/// Every channel: those that need a person first, forty a page.
 #[utoipa::path(get, path = "/channels", params(look::Query), responses((status = 200, body = Overview), Problem))]
 async fn channels(State(shared): Ctl, Asked(query): Asked<look::Query>) -> Answer<Overview> {
     shared.across().overview(&query, Freshness::Now).await.map(Json)

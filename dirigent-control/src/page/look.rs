@@ -6,6 +6,7 @@ mod channel;
 mod discussion;
 mod overview;
 mod row;
+mod turned;
 pub(crate) mod words;
 
 pub(crate) use agent::AgentReport;
@@ -19,6 +20,7 @@ pub use overview::Overview;
 pub(crate) use overview::Query;
 pub use row::Row;
 pub(crate) use row::{DriverAnswer, Names};
+pub(crate) use turned::{ENTRIES, Turned, page_of};
 pub(crate) use words::{time_of_day, utc};
 
 use serde::Serialize;

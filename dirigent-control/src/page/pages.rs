@@ -17,7 +17,8 @@ use crate::page::channel_id::channel_id;
 use crate::page::drawn::{RowGroup, Sheet, Shown, Subject};
 use crate::page::extract::{Asked, Named, refused};
 use crate::page::look::{
-    AgentReport, ChannelLook, LoggedOrder, Overview, Query, RegistryLook, Row,
+    AgentChannel, AgentDay, AgentReport, ChannelLook, ENTRIES, IdentityLook, LoggedOrder, Overview,
+    Query, RegistryLook, Row, Turned, page_of,
 };
 use crate::page::made_once::Freshness;
 use crate::page::many::{ManyDone, ManyOrder, OrderMany};
@@ -227,6 +228,7 @@ struct ReplayPage<'a> {
 struct RegistryPage<'a> {
     frame: Frame<'a>,
     look: &'a RegistryLook,
+    rows: Turned<IdentityLook>,
     report: Option<ScanReport>,
     /// What was typed and refused.
     typed: Option<Typed>,
@@ -240,6 +242,14 @@ struct RegistryPage<'a> {
 struct AgentPage<'a> {
     frame: Frame<'a>,
     report: &'a AgentReport,
+    rows: Turned<&'a AgentChannel>,
+}
+
+impl AgentPage<'_> {
+    /// The newest days, the newest first: the API tells all.
+    fn days(&self) -> impl Iterator<Item = (&String, &AgentDay)> {
+        self.report.days.iter().rev().take(ENTRIES)
+    }
 }
 
 /// What a visitor typed that was refused, and why.
@@ -253,7 +263,19 @@ struct Typed {
     said: String,
 }
 
-impl RegistryPage<'_> {
+impl<'a> RegistryPage<'a> {
+    /// That page of the registry.
+    fn new(frame: Frame<'a>, look: &'a RegistryLook, at: Option<usize>) -> Self {
+        let rows = Turned::to(at, look.identities.clone());
+        Self { frame, look, rows, report: None, typed: None, done: None }
+    }
+
+    /// The page on which the agent is.
+    fn with(frame: Frame<'a>, look: &'a RegistryLook, agent: &str) -> Self {
+        let place = look.identities.iter().position(|own| own.agent_id == agent);
+        Self::new(frame, look, place.map(page_of))
+    }
+
     /// What was typed for this agent, or, without one, for a new agent.
     fn typed(&self, agent: Option<&str>) -> Option<&Typed> {
         let is_its = |typed: &&Typed| match agent {
@@ -291,7 +313,7 @@ struct ManyPage<'a> {
 #[template(path = "orders.html")]
 struct OrdersPage<'a> {
     frame: Frame<'a>,
-    rows: Vec<(String, LoggedOrder)>,
+    rows: Turned<(String, LoggedOrder)>,
     has_peers: bool,
 }
 
@@ -475,7 +497,17 @@ fn question_of(many: &OrderMany, chosen: &[Row]) -> String {
     format!("{what}?{cut}")
 }
 
-async fn orders(State(shared): Ctl, Extension(role): Extension<VisitorRole>) -> Page {
+/// Which page of a long list is asked for; the first is 1.
+#[derive(Deserialize)]
+struct At {
+    page: Option<usize>,
+}
+
+async fn orders(
+    State(shared): Ctl,
+    Extension(role): Extension<VisitorRole>,
+    Asked(at): Asked<At>,
+) -> Page {
     let orders = shared.order_log.of_all().await;
     let places = shared.places.get(&shared.dirigent).await;
     let name = |id: &str| {
@@ -483,6 +515,7 @@ async fn orders(State(shared): Ctl, Extension(role): Extension<VisitorRole>) -> 
         info.map_or_else(|| id.to_owned(), |info| info.name.clone())
     };
     let rows = orders.into_iter().map(|logged| (name(&logged.channel), logged)).collect();
+    let rows = Turned::to(at.page, rows);
     let has_peers = shared.peers.is_some();
     page(&OrdersPage { frame: Frame::new(&shared, role, "orders", "Orders"), rows, has_peers })
 }
@@ -511,10 +544,12 @@ async fn agent(
     State(shared): Ctl,
     Extension(role): Extension<VisitorRole>,
     Named(id): Named<String>,
+    Asked(at): Asked<At>,
 ) -> Page {
     let report = shared.across().agent(&id).await?;
     let frame = Frame::new(&shared, role, "registry", &report.name);
-    page(&AgentPage { frame, report: &report })
+    let rows = Turned::to(at.page, report.channels.iter().collect());
+    page(&AgentPage { frame, report: &report, rows })
 }
 
 async fn registry(
@@ -524,17 +559,19 @@ async fn registry(
 ) -> Page {
     let look = shared.registry().await?;
     let is_there = |agent: &str| look.identities.iter().any(|own| own.agent_id == agent);
-    let done = match changed {
-        Changed { saved: Some(agent), .. } if is_there(&agent) => {
-            Some(format!("{agent} is saved."))
-        }
-        Changed { deleted: Some(agent), .. } if !agent.is_empty() && !is_there(&agent) => {
+    let done = match &changed {
+        Changed { saved: Some(agent), .. } if is_there(agent) => Some(format!("{agent} is saved.")),
+        Changed { deleted: Some(agent), .. } if !agent.is_empty() && !is_there(agent) => {
             Some(format!("{agent} is deleted."))
         }
         _ => None,
     };
     let frame = Frame::new(&shared, role, "registry", "Agents");
-    page(&RegistryPage { frame, look: &look, report: None, typed: None, done })
+    let told = match &changed {
+        Changed { saved: Some(agent), page: None, .. } => RegistryPage::with(frame, &look, agent),
+        changed => RegistryPage::new(frame, &look, changed.page),
+    };
+    page(&RegistryPage { done, ..told })
 }
 
 /// What an address says was just changed.
@@ -542,6 +579,8 @@ async fn registry(
 struct Changed {
     saved: Option<String>,
     deleted: Option<String>,
+    /// Which page is asked for.
+    page: Option<usize>,
 }
 
 /// A change of the registry, from a form.
@@ -625,8 +664,8 @@ async fn change_registry(
             let report = shared.scan().await?;
             let look = shared.registry().await?;
             let frame = Frame::new(&shared, role, "registry", "Agents");
-            let report = Some(report);
-            return page(&RegistryPage { frame, look: &look, report, typed: None, done: None });
+            let told = RegistryPage::new(frame, &look, None);
+            return page(&RegistryPage { report: Some(report), ..told });
         }
     };
     let Err(rejection) = changed else { return Ok(done(&headers, &done_at)) };
@@ -639,8 +678,8 @@ async fn change_registry(
     (typed.field, typed.said) = (rejection.field, rejection.said);
     let status = rejection.problem.status_code();
     let frame = Frame::new(&shared, role, "registry", "Agents");
-    let drawn =
-        page(&RegistryPage { frame, look: &look, report: None, typed: Some(typed), done: None })?;
+    let told = RegistryPage::with(frame, &look, &typed.agent);
+    let drawn = page(&RegistryPage { typed: Some(typed), ..told })?;
     Ok((status, drawn).into_response())
 }
 

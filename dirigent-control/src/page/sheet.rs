@@ -80,6 +80,7 @@ impl PageContext {
             Region::order("list".to_owned(), groups.collect()),
         ];
         for row in &look.channels {
+            let row = &row.clone().brief();
             let cells = RowCells { base, row, may_change, shows_guild };
             parts.push(Region::new(row_id(&row.id), drawn(&cells)?));
         }

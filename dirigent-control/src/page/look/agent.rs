@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::channel::{AgentLook, ChangeLook};
+use super::channel::{AgentLook, ChangeLook, in_path};
 use super::row::Row;
 
 /// An agent in one channel, with what is kept of its turns there.
@@ -122,6 +122,11 @@ impl AgentReport {
         for (day, counted) in self.channels.iter().flat_map(|there| &there.days) {
             self.days.entry(day.clone()).or_default().add(counted);
         }
+    }
+
+    /// The agent as a part of an address's path.
+    pub(crate) fn key(&self) -> String {
+        in_path(&self.agent_id)
     }
 
     /// How its newest calls failed, if they did.

@@ -6,8 +6,8 @@ use utoipa::{IntoParams, ToSchema};
 use super::row::Row;
 use crate::page::places::Places;
 
-/// How many channels a page has.
-pub(crate) const PAGE: usize = 50;
+/// How many channels a page has: with long names and topics it stays within 60 KB.
+pub(crate) const PAGE: usize = 40;
 
 /// Which channels are asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize, IntoParams)]

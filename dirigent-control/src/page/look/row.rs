@@ -13,6 +13,9 @@ use utoipa::ToSchema;
 use super::words;
 use crate::page::places::Places;
 
+/// The most characters of a topic in a page of many channels; the channel's own page has all of it.
+const TOPIC_CHARS: usize = 80;
+
 /// One channel in one line.
 ///
 /// ```
@@ -152,6 +155,15 @@ impl Row {
             }
             DriverAnswer::Status(status) => blank.with(status, names, now),
         }
+    }
+
+    /// The same with the beginning of its topic, for a page of many.
+    pub(crate) fn brief(self) -> Self {
+        let cut = |topic: String| match topic.char_indices().nth(TOPIC_CHARS) {
+            Some((end, _)) => format!("{}…", topic.get(..end).unwrap_or_default().trim_end()),
+            None => topic,
+        };
+        Self { topic: self.topic.map(cut), ..self }
     }
 
     /// The same, of which no state is known.
