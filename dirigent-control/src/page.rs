@@ -35,6 +35,7 @@ mod places;
 mod ports;
 mod post_text;
 mod problem;
+mod question;
 mod registry;
 mod replays;
 mod routes;

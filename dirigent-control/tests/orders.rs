@@ -131,6 +131,60 @@ async fn a_reason_is_one_short_line() {
     assert!(orders["orders"][0]["reason"].as_str().unwrap().starts_with("a b"));
 }
 
+/// PG10: an answer is for what was asked: what changed meanwhile is asked again, and a script that is sure is taken at its word.
+#[tokio::test]
+async fn an_answer_is_for_what_was_asked() {
+    let fixture = Fixture::open_with(|builder| builder.operator("anna", ANNA)).await;
+    for name in ["one", "two", "three"] {
+        fixture.chat(name).await;
+    }
+    let asked = |page: &str| {
+        let field = page.split("name=\"asked\" value=\"").nth(1);
+        let mark = field.unwrap_or_else(|| panic!("{page}")).split('"').next().unwrap().to_owned();
+        format!("order=stop&all=yes&sure=yes&asked={mark}")
+    };
+    let first = form(&fixture, "/dirigent/orders?all=yes", "order=stop").await.text;
+    let four = fixture.chat("four").await;
+    let again = form(&fixture, "/dirigent/orders", &asked(&first)).await;
+    assert_eq!(again.status, StatusCode::OK);
+    let words = "This has changed meanwhile. Stop everything, 4 channels?";
+    assert!(again.text.contains(words), "{}", again.text);
+    assert_eq!(again.text.matches("name=\"sure\"").count(), 1, "{}", again.text);
+    assert_eq!(rest(&fixture, four).await, None, "it was only asked");
+    // That somebody speaks meanwhile is no other question.
+    fixture.wake(four).await;
+    let done = form(&fixture, "/dirigent/orders", &asked(&again.text)).await.text;
+    assert!(done.contains("4 channels have carried it out."), "{done}");
+
+    let path = format!("/dirigent/channels/{four}");
+    fixture.dirigent.channel(four).set_mode(dirigent::Mode::Report).await.unwrap();
+    let change = |mode: &str, rest: &str| format!("order=set-mode&mode={mode}{rest}");
+    let page = form(&fixture, &path, &change("chat", "")).await.text;
+    let mark = page.split("name=\"asked\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    fixture.dirigent.channel(four).set_mode(dirigent::Mode::None).await.unwrap();
+    let sure = change("chat", &format!("&sure=yes&asked={mark}"));
+    let page = form(&fixture, &path, &sure).await.text;
+    assert!(page.contains("This has changed meanwhile. Change "), "{page}");
+    assert!(page.contains(" from none to chat?"), "{page}");
+
+    // A script is told what it was asked, and may send that, or not.
+    let script = async |body: String| {
+        let mut asked = request(Method::POST, &path, ANNA, Body::from(body));
+        let kind = "application/x-www-form-urlencoded".parse().unwrap();
+        asked.headers_mut().insert(header::CONTENT_TYPE, kind);
+        asked.headers_mut().insert(header::ACCEPT, "application/json".parse().unwrap());
+        fixture.ask(asked).await
+    };
+    let question = script(change("chat", "")).await;
+    assert_eq!(question.status, StatusCode::PRECONDITION_REQUIRED);
+    let mark = question.headers["dirigent-asked"].to_str().unwrap();
+    assert_eq!(script(sure).await.status, StatusCode::PRECONDITION_REQUIRED);
+    let agreed = script(change("chat", &format!("&sure=yes&asked={mark}"))).await;
+    assert_eq!(agreed.status, StatusCode::NO_CONTENT, "{}", agreed.text);
+    let archived = script("order=archive&sure=yes".to_owned()).await;
+    assert_eq!(archived.status, StatusCode::NO_CONTENT, "{}", archived.text);
+}
+
 /// PG10: many channels are stopped, held and resumed at once, after a question; a viewer stops none.
 #[tokio::test]
 async fn many_channels_are_stopped_and_resumed_at_once() {

@@ -9,6 +9,7 @@ use crate::page::channel_id::channel_id;
 use crate::page::look::Row;
 use crate::page::post_text::PostText;
 use crate::page::problem::Problem;
+use crate::page::question::Question;
 
 /// The longest reason, in characters.
 const REASON_MAX: usize = 200;
@@ -126,19 +127,19 @@ pub(crate) fn reason_of(text: Option<&str>) -> Result<Option<String>, Problem> {
 
 impl Order {
     /// What a person is asked before it is carried out, where it costs money, cuts a turn or cannot be taken back.
-    pub(crate) fn question(&self, row: &Row) -> Option<String> {
+    pub(crate) fn question(&self, row: &Row) -> Option<Question> {
         let name = &row.name;
         #[expect(clippy::wildcard_enum_match_arm, reason = "the others can be taken back")]
         match self {
             // What is refused anyway needs no answer first.
             Self::SetMode { .. } if row.is_locked => None,
             Self::SetMode { .. } | Self::Archive if row.turns == "archived" => None,
-            Self::Archive => Some(format!("Archive {name}? That is for good.")),
-            Self::DismissResult => Some(format!(
+            Self::Archive => Some(Question::of(format!("Archive {name}? That is for good."))),
+            Self::DismissResult => Some(Question::of(format!(
                 "Dismiss the result of {name}? It is posted nowhere, and its text is lost."
-            )),
+            ))),
             Self::SetMode { .. } if row.turns == "unknown" => {
-                Some(format!("Begin {name} anew? What it stood at is lost."))
+                Some(Question::of(format!("Begin {name} anew? What it stood at is lost.")))
             }
             Self::SetMode { mode } if *mode != row.mode => {
                 let speaker = row.speaker.as_deref().filter(|_| row.is_live);
@@ -148,11 +149,11 @@ impl Order {
                     .then_some(" In chat its agents take turns by themselves, which costs money.");
                 let from = &row.mode;
                 (cuts.is_some() || costs.is_some()).then(|| {
-                    let cuts = cuts.unwrap_or_default();
-                    format!(
-                        "Change {name} from {from} to {mode}?{cuts}{}",
-                        costs.unwrap_or_default()
-                    )
+                    // Whose turn it is that is cut is another one each moment.
+                    let what = (name, from, mode, cuts.is_some());
+                    let (cuts, costs) = (cuts.unwrap_or_default(), costs.unwrap_or_default());
+                    let words = format!("Change {name} from {from} to {mode}?{cuts}{costs}");
+                    Question::about(&what, words)
                 })
             }
             _ => None,

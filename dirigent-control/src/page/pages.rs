@@ -9,7 +9,7 @@ use axum::routing::get;
 use axum::{Extension, Router};
 use dirigent::ChannelId;
 use dirigent::ports::ChannelRequest;
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Deserialize;
 
 use crate::page::auth::VisitorRole;
@@ -26,6 +26,7 @@ use crate::page::messages::Messages;
 use crate::page::order::{GivenOrder, Told, reason_of};
 use crate::page::ports::ScanReport;
 use crate::page::problem::Problem;
+use crate::page::question::{ASKED, Question};
 use crate::page::registry::Seen;
 use crate::page::shared::PageContext;
 use crate::page::visitor::Visitor;
@@ -386,18 +387,17 @@ async fn order(
     let given = serde_json::from_value::<GivenOrder>(serde_json::Value::Object(fields.collect()));
     let given = given.map_err(|error| Problem::new(422, "bad-form", error.to_string()))?;
     let (order, reason) = (given.order, reason_of(given.reason.as_deref())?);
-    let may_ask = order.may_ask() && !is_sure(&pairs);
     let told = order.clone().told()?;
-    if may_ask {
+    if order.may_ask() && is_asked(&pairs) {
         let row = shared.across().sheet(id).await?.look.channel;
         let question = match told {
             Told::Request(ChannelRequest::SendResult { to }) => {
                 shared.must_be_of_its_guild(id, to).await?;
-                Some(shared.asks_before_sending(&row, to).await)
+                Some(Question::of(shared.asks_before_sending(&row, to).await))
             }
             Told::Request(_) | Told::Post(_) => order.question(&row),
         };
-        if let Some(question) = question {
+        if let Some(question) = question.and_then(|question| question.unless_agreed(&pairs)) {
             let to = format!("{}/channels/{id}", shared.base);
             return ask(&shared, &headers, (&to, &to), question, &pairs);
         }
@@ -418,23 +418,30 @@ fn pairs_of(
     Ok(form_urlencoded::parse(&form).into_owned().collect())
 }
 
-/// Whether who sends the form was asked, and is sure.
-fn is_sure(pairs: &Pairs) -> bool {
-    pairs.iter().any(|(name, value)| name == "sure" && value == "yes")
+/// Whether a question may have to be put to who sends the form: not to a script that is sure without having been asked.
+fn is_asked(pairs: &Pairs) -> bool {
+    let is_sure = pairs.iter().any(|(name, value)| name == "sure" && value == "yes");
+    !is_sure || pairs.iter().any(|(name, _)| name == ASKED)
 }
 
-/// Asks before anything is done: a script with a problem, a person with a page that sends the same form again.
+/// Asks before anything is done: a script with a problem, a person with a page that sends the same form again, with what it asked. A
+/// script finds that in the header `dirigent-asked`, and may send it along as the field `asked`.
 fn ask(
     shared: &PageContext,
     headers: &HeaderMap,
     (to, back): (&str, &str),
-    question: String,
+    question: Question,
     pairs: &Pairs,
 ) -> Page {
+    let Question { words, mark } = question;
     if accepts_json(headers) {
-        return Err(Problem::new(428, "question", question));
+        let asked = [(HeaderName::from_static("dirigent-asked"), mark)];
+        return Ok((asked, Problem::new(428, "question", words)).into_response());
     }
-    page(&QuestionPage { base: &shared.base, to, back, question: &question, pairs })
+    let is_given = |(name, _): &&(String, String)| name != ASKED && name != "sure";
+    let mut pairs: Pairs = pairs.iter().filter(is_given).cloned().collect();
+    pairs.push((ASKED.to_owned(), mark));
+    page(&QuestionPage { base: &shared.base, to, back, question: &words, pairs: &pairs })
 }
 
 /// Stops, holds or resumes the channels that were chosen, or all of them.
@@ -466,16 +473,17 @@ async fn order_many(
     };
     let chosen = shared.chosen(&many).await?;
     reason_of(many.reason.as_deref())?;
-    if !is_sure(&pairs) && !chosen.is_empty() {
+    let question = (!chosen.is_empty()).then(|| question_of(&many, &chosen));
+    if let Some(question) = question.and_then(|question| question.unless_agreed(&pairs)) {
         let (to, back) = (format!("{}/orders", shared.base), shared.base.clone());
-        return ask(&shared, &headers, (&to, &back), question_of(&many, &chosen), &pairs);
+        return ask(&shared, &headers, (&to, &back), question, &pairs);
     }
     let outcome = shared.give_many(&many, chosen, &visitor).await?;
     let frame = Frame::new(&shared, visitor.role, "channels", order.verb());
     page(&ManyPage { frame, verb: order.verb(), outcome: &outcome })
 }
 
-fn question_of(many: &OrderMany, chosen: &[Row]) -> String {
+fn question_of(many: &OrderMany, chosen: &[Row]) -> Question {
     let (verb, live) = (many.order.verb(), chosen.iter().filter(|row| row.is_live).count());
     let names = chosen.iter().take(10).map(|row| row.name.as_str()).collect::<Vec<_>>().join(", ");
     let more =
@@ -494,7 +502,8 @@ fn question_of(many: &OrderMany, chosen: &[Row]) -> String {
         }
         _ => String::new(),
     };
-    format!("{what}?{cut}")
+    let ids: Vec<_> = chosen.iter().map(|row| row.id.as_str()).collect();
+    Question::about(&(verb, ids), format!("{what}?{cut}"))
 }
 
 /// Which page of a long list is asked for; the first is 1.
@@ -642,9 +651,8 @@ async fn change_registry(
             )
         }
         Change::Remove { agent, was_account, was_name } => {
-            if !is_sure(&pairs) {
-                let question =
-                    format!("Delete {agent}? Where it has the floor, its turn is skipped.");
+            let question = format!("Delete {agent}? Where it has the floor, its turn is skipped.");
+            if let Some(question) = Question::of(question).unless_agreed(&pairs) {
                 return ask(&shared, &headers, (&at, &at), question, &pairs);
             }
             let seen = Seen::Entry { account: was_account.clone(), name: was_name.clone() };
