@@ -470,12 +470,19 @@ async fn a_link_leads_to_its_page_after_signing_in() {
     };
     let link = "/dirigent/channels/1?x=%2F";
     assert_eq!(go(link).await, link);
+    let dots = "/dirigent/agents/a..b?find=../x";
+    assert_eq!(go(dots).await, dots, "dots of a name lead nowhere else");
     for elsewhere in [
         "https://evil.example/dirigent",
         "//evil.example",
         "/dirigent.evil.example",
         "/elsewhere",
         "/dirigent/\\evil",
+        "/dirigent/../x",
+        "/dirigent/channels/..",
+        "/dirigent/./x",
+        "/dirigent/%2e%2E/x",
+        "/dirigent/.%2e?x=1",
         "/dirigent/\r\nset-cookie: a=b",
         "",
     ] {

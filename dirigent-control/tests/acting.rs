@@ -129,6 +129,41 @@ async fn a_result_is_sent_elsewhere_after_a_question_that_names_who_can_read_the
     assert_eq!(again.status, StatusCode::CONFLICT, "there is none any more: {}", again.text);
 }
 
+/// PG10: the log has where a result was to go, also where that was refused.
+#[tokio::test]
+async fn where_a_result_was_to_go_stands_in_the_log_of_orders() {
+    let fixture = Fixture::open().await;
+    let den = fixture.room("den");
+    let other = fixture.discord.add_guild(fixture.person);
+    fixture.discord.guild(other).add_member(fixture.moderator);
+    fixture.discord.guild(other).set_administrator(fixture.moderator, true);
+    let abroad = fixture.discord.add_channel(other, "abroad", &[fixture.moderator]);
+    let talk = undelivered(&fixture).await;
+    let order = json!({ "order": "send-result", "to": abroad.to_string() });
+    for refused in [
+        form(&fixture, talk, format!("order=send-result&to={abroad}")).await,
+        form(&fixture, talk, format!("order=send-result&to={abroad}&sure=yes")).await,
+        fixture.order(talk, OPERATOR, &order).await,
+    ] {
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", refused.text);
+    }
+    let done = form(&fixture, talk, format!("order=send-result&to={den}&sure=yes")).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    let logged = fixture.get("/dirigent/api/orders", VIEWER).await.json();
+    let told = logged["orders"].as_array().unwrap().iter().map(|order| {
+        assert_eq!((&order["order"], &order["by"]), (&"send-result".into(), &"operator".into()));
+        assert_eq!(order["channel"], talk.to_string());
+        (order["to"].as_str().unwrap().to_owned(), order["refused"].as_str().map(str::to_owned))
+    });
+    let refused = (abroad.to_string(), Some("other-guild".to_owned()));
+    let expected = [(den.to_string(), None), refused.clone(), refused.clone(), refused];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+    let page = fixture.page("/dirigent/orders", VIEWER).await.text;
+    for part in ["send-result to den<", "send-result to abroad<", "refused, other-guild"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
 /// PG10: a result is dismissed after a question, and the channel needs no person any more.
 #[tokio::test]
 async fn a_result_is_dismissed_after_a_question() {

@@ -127,8 +127,72 @@ async fn a_reason_is_one_short_line() {
     assert_eq!(order("é".repeat(201)).await, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(rest(&fixture, channel).await, None, "nothing was done");
     assert_eq!(order(format!("a\n\t b{}", "é".repeat(197))).await, StatusCode::OK);
-    let orders = fixture.get("/dirigent/api/orders", VIEWER).await.json();
-    assert!(orders["orders"][0]["reason"].as_str().unwrap().starts_with("a b"));
+    let newest = async || {
+        let orders = fixture.get("/dirigent/api/orders", VIEWER).await.json();
+        orders["orders"][0]["reason"].clone()
+    };
+    assert!(newest().await.as_str().unwrap().starts_with("a b"));
+    assert_eq!(order("\u{200B} \u{2060}\u{3164}".to_owned()).await, StatusCode::OK);
+    assert_eq!(newest().await, Value::Null, "nothing is seen of it");
+    let bell = json!({ "order": "stop", "reason": "a\u{7}b" });
+    let told = fixture.order(channel, OPERATOR, &bell).await.json();
+    assert_eq!(told["detail"], "a reason must have no control characters");
+}
+
+/// PG10: who adds, changes, deletes and scans agents stands in the log, and what was refused.
+#[tokio::test]
+async fn changes_of_the_registry_stand_in_the_log_of_orders() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orders.jsonl");
+    let open = async || {
+        let file = OrderFile::open(&path).unwrap();
+        Fixture::open_with(|builder| builder.operator("anna", ANNA).order_log(file)).await
+    };
+    let fixture = open().await;
+    let [poet, _] = fixture.accounts;
+    let spare = fixture.discord.add_bot();
+    fixture.discord.guild(fixture.guild).add_member(spare);
+    let at = "/dirigent/registry";
+    for fields in [
+        format!("do=put&new=yes&agent=editor&account={spare}&name=Editor"),
+        format!("do=put&agent=editor&was_account={spare}&was_name=Editor&account={spare}&name=Ed"),
+        format!("do=put&agent=editor&was_account={spare}&was_name=Ed&account={poet}&name=Ed"),
+        format!("do=remove&agent=editor&was_account={spare}&was_name=Old&sure=yes"),
+        format!("do=remove&agent=editor&was_account={spare}&was_name=Ed&sure=yes"),
+        "do=scan".to_owned(),
+        format!("do=put&new=yes&agent={}&account={spare}", "a".repeat(200)),
+    ] {
+        form(&fixture, at, &fields).await;
+    }
+    let gone = request(Method::DELETE, "/dirigent/api/identities/critic", OPERATOR, Body::empty());
+    fixture.ask(gone).await;
+    drop(fixture);
+    let again = open().await;
+    let logged = again.get("/dirigent/api/orders", VIEWER).await.json()["orders"].clone();
+    let told: Vec<_> = logged
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            let of = |name: &str| one[name].as_str().unwrap_or_default().to_owned();
+            assert_eq!(one["channel"], "");
+            ["by", "order", "agent", "entry", "refused"].map(of)
+        })
+        .collect();
+    let (first, second) = (format!("{spare}, Editor"), format!("{spare}, Ed"));
+    let expected = [
+        ["operator", "remove-agent", "critic", "", ""],
+        ["anna", "scan-agents", "", "", "no-ego-file"],
+        ["anna", "remove-agent", "editor", "", ""],
+        ["anna", "remove-agent", "editor", "", "changed-meanwhile"],
+        ["anna", "change-agent", "editor", "", "invalid"],
+        ["anna", "change-agent", "editor", &second, ""],
+        ["anna", "add-agent", "editor", &first, ""],
+    ];
+    assert_eq!(told, expected);
+    let page = again.page("/dirigent/orders", VIEWER).await.text;
+    assert!(page.contains(&format!("add-agent editor: {first}")), "{page}");
+    assert!(page.contains("href=\"/dirigent/registry\">the registry</a>"), "{page}");
 }
 
 /// PG10: an answer is for what was asked: what changed meanwhile is asked again, and a script that is sure is taken at its word.
@@ -183,6 +247,30 @@ async fn an_answer_is_for_what_was_asked() {
     assert_eq!(agreed.status, StatusCode::NO_CONTENT, "{}", agreed.text);
     let archived = script("order=archive&sure=yes".to_owned()).await;
     assert_eq!(archived.status, StatusCode::NO_CONTENT, "{}", archived.text);
+}
+
+/// PG7: a link confirms nothing that its visitor did not do just now.
+#[tokio::test]
+async fn a_link_confirms_only_what_its_visitor_did_just_now() {
+    let clock = dirigent_testkit::ManualClock::new();
+    let time: std::sync::Arc<dyn dirigent::Clock> = std::sync::Arc::new(clock.clone());
+    let fixture = Fixture::open_with(|builder| builder.operator("anna", ANNA).clock(time)).await;
+    let channel = fixture.chat("den").await;
+    let path = format!("/dirigent/channels/{channel}");
+    let says = async |link: &str, token: &str| {
+        fixture.page(link, token).await.text.contains("class=\"done\" role=\"status\"")
+    };
+    let (held, gone) = (format!("{path}?done=hold"), "/dirigent/registry?deleted=critic");
+    assert!(!says(&held, ANNA).await && !says("/dirigent/registry?deleted=dragon", ANNA).await);
+    assert!(!says("/dirigent/registry?saved=poet", ANNA).await);
+    fixture.order(channel, ANNA, &json!({ "order": "hold" })).await;
+    let gone_now = request(Method::DELETE, "/dirigent/api/identities/critic", ANNA, Body::empty());
+    assert_eq!(fixture.ask(gone_now).await.status, StatusCode::OK);
+    assert!(says(&held, ANNA).await && says(gone, ANNA).await);
+    assert!(!says(&format!("{path}?done=archive"), ANNA).await);
+    assert!(!says(&held, OPERATOR).await && !says(gone, OPERATOR).await, "who did not do it");
+    clock.set(dirigent::Clock::now(&clock) + std::time::Duration::from_secs(61));
+    assert!(!says(&held, ANNA).await && !says(gone, ANNA).await, "a minute later");
 }
 
 /// PG10: many channels are stopped, held and resumed at once, after a question; a viewer stops none.

@@ -476,6 +476,11 @@ async fn what_the_registry_refuses_stands_beside_its_field_with_what_was_typed()
             assert!(answer.text.contains(&format!("value=\"{name}\"")), "{name}");
         }
     }
+    for dots in [".", ".."] {
+        let refused = send(&format!("do=put&new=yes&agent={dots}&account={spare}&name=Dots")).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", refused.text);
+        assert!(refused.text.contains("neither . nor .."), "{}", refused.text);
+    }
     let added = send(&format!("do=put&new=yes&agent=editor&account={spare}&name=Editor")).await;
     assert_eq!(added.header(header::LOCATION), "/dirigent/registry?saved=editor");
     let page = fixture.page("/dirigent/registry?saved=editor", OPERATOR).await.text;

@@ -256,6 +256,14 @@ impl Across<'_> {
         }
     }
 
+    /// Who does something on this page, as the log names it: with the name of this process where there are several.
+    pub(crate) fn signed(self, by: &str) -> String {
+        match &self.shared.peers {
+            Some(peers) => format!("{by} at {}", peers.me()),
+            None => by.to_owned(),
+        }
+    }
+
     /// Gives a channel an order, whichever process acts for it, and has open pages look again.
     pub(crate) async fn order(
         self,
@@ -264,11 +272,17 @@ impl Across<'_> {
         by: &str,
         reason: Option<String>,
     ) -> Result<(), Problem> {
-        if let Told::Request(ChannelRequest::SendResult { to }) = told {
-            self.shared.must_be_of_its_guild(channel, to).await?;
+        let by = self.signed(by);
+        if let Told::Request(ChannelRequest::SendResult { to }) = &told
+            && let Err(problem) = self.shared.must_be_of_its_guild(channel, *to).await
+        {
+            // No process is asked, so it is written down here, as long as there is such a channel.
+            self.shared.must_be_shown(channel).await?;
+            let given = Err(problem);
+            self.shared.record_order((channel, &told), (&by, reason.as_deref()), &given).await;
+            self.shared.orders.send_modify(|orders| *orders += 1);
+            return given;
         }
-        let at = self.shared.peers.as_ref().map(|peers| format!(" at {}", peers.me()));
-        let by = format!("{by}{}", at.unwrap_or_default());
         let question = match told {
             Told::Request(request) => PageQuestion::Order { channel, request, by, reason },
             Told::Post(text) => PageQuestion::Post { channel, text, by, reason },

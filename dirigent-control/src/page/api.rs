@@ -194,11 +194,13 @@ async fn identities(State(shared): Ctl) -> Answer<RegistryLook> {
     request_body = Registration, responses((status = 200, body = IdentityLook), Problem))]
 async fn register(
     State(shared): Ctl,
+    Extension(visitor): Extension<Visitor>,
     Named(agent): Named<String>,
     Sent(registration): Sent<Registration>,
 ) -> Answer<IdentityLook> {
     let Registration { discord_user_id, agent_name } = registration;
-    let registered = shared.register(&agent, &discord_user_id, agent_name).await;
+    let entry = (discord_user_id.as_str(), agent_name);
+    let registered = shared.register(&visitor.name, &agent, entry, None).await;
     registered.map_err(|rejection| rejection.problem)?;
     let identities = shared.registry().await?.identities;
     let own = identities.into_iter().find(|identity| identity.agent_id == agent.trim());
@@ -208,13 +210,18 @@ async fn register(
 /// Takes an agent out of the registry.
 #[utoipa::path(delete, path = "/identities/{agent}", params(("agent" = String, Path, description = "The agent's id")),
     responses((status = 200, body = Done), Problem))]
-async fn remove(State(shared): Ctl, Named(agent): Named<String>) -> Answer<Done> {
-    shared.remove(&agent).await?;
+async fn remove(
+    State(shared): Ctl,
+    Extension(visitor): Extension<Visitor>,
+    Named(agent): Named<String>,
+) -> Answer<Done> {
+    let removed = shared.remove(&visitor.name, &agent, None).await;
+    removed.map_err(|rejection| rejection.problem)?;
     Ok(Json(Done { done: true }))
 }
 
 /// Scans `ego.json` into the registry, exactly where it is there.
 #[utoipa::path(post, path = "/identities-scan", responses((status = 200, body = ScanReport), Problem))]
-async fn scan(State(shared): Ctl) -> Answer<ScanReport> {
-    shared.scan().await.map(Json)
+async fn scan(State(shared): Ctl, Extension(visitor): Extension<Visitor>) -> Answer<ScanReport> {
+    shared.scan(&visitor.name).await.map(Json)
 }

@@ -181,7 +181,7 @@ impl PageContext {
     }
 
     /// Writes down who gave an order, in the log and for the page. One that another process is given instead is its matter.
-    async fn record_order(
+    pub(crate) async fn record_order(
         &self,
         (id, told): (ChannelId, &Told),
         (by, reason): (&str, Option<&str>),
@@ -194,17 +194,29 @@ impl PageContext {
         let at = self.clock.now().as_millis();
         let named = told.name();
         let known = self.names();
-        let (mut agent, mut mode) = (None, None);
+        let (mut agent, mut mode, mut to) = (None, None, None);
         if let Told::Request(request) = told {
             agent = agent_of(request).map(|agent| known.of(agent));
             if let ChannelRequest::SetMode { mode: given } = request {
                 mode = Some(given.as_str().into());
             }
+            if let ChannelRequest::SendResult { to: other } = request {
+                to = Some(other.to_string());
+            }
         }
         let (by_whom, reason) = (by.to_owned(), reason.map(ToOwned::to_owned));
-        let order =
-            OrderLook { at, order: named.into(), agent, mode, by: by_whom, reason, refused };
-        self.order_log.add(id, order).await;
+        let order = OrderLook {
+            at,
+            order: named.into(),
+            agent,
+            mode,
+            to,
+            entry: None,
+            by: by_whom,
+            reason,
+            refused,
+        };
+        self.order_log.add(Some(id), order).await;
         match given {
             Ok(()) => tracing::info!(channel = %id, order = named, by, "an order was carried out"),
             Err(problem) => {

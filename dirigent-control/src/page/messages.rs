@@ -123,7 +123,7 @@ impl PageContext {
 
 impl PageContext {
     /// Only what is said in a channel that the page shows is read: the bot's account may read others.
-    async fn must_be_shown(&self, channel: ChannelId) -> Result<(), Problem> {
+    pub(crate) async fn must_be_shown(&self, channel: ChannelId) -> Result<(), Problem> {
         if !self.across().is_told_elsewhere(channel) {
             return self.must_exist(channel).await;
         }

@@ -1,5 +1,6 @@
 //! What an operator tells a channel, as a value.
 
+use dirigent::host::plain::is_visible;
 use dirigent::ports::ChannelRequest;
 use dirigent::{AgentId, Mode};
 use serde::{Deserialize, Serialize};
@@ -118,11 +119,14 @@ pub(crate) struct GivenOrder {
 pub(crate) fn reason_of(text: Option<&str>) -> Result<Option<String>, Problem> {
     let words: Vec<_> = text.unwrap_or_default().split_whitespace().collect();
     let line = words.join(" ");
-    if line.chars().count() > REASON_MAX || line.chars().any(char::is_control) {
+    if line.chars().count() > REASON_MAX {
         let detail = format!("a reason must be at most {REASON_MAX} characters");
         return Err(Problem::invalid(detail));
     }
-    Ok(Some(line).filter(|line| !line.is_empty()))
+    if line.chars().any(char::is_control) {
+        return Err(Problem::invalid("a reason must have no control characters"));
+    }
+    Ok(Some(line).filter(|line| is_visible(line)))
 }
 
 impl Order {

@@ -17,7 +17,7 @@ const OF_ONE: usize = 10;
 /// The most that are read from the store.
 const READ: usize = 20_000;
 
-/// The newest orders that this process carried out, or refused.
+/// The newest orders that this process carried out, or refused, and changes of the registry that were made on its page.
 pub(crate) struct OrderLog {
     store: Option<Arc<dyn OrderStore>>,
     read: OnceCell<()>,
@@ -33,9 +33,14 @@ struct Newest {
 
 impl Newest {
     fn add(&mut self, logged: LoggedOrder) {
-        let Ok(channel) = logged.channel.parse() else { return };
-        let of_one = self.of_one.entry(channel).or_default();
-        push(of_one, logged.order.clone(), OF_ONE);
+        match logged.channel.parse() {
+            Ok(channel) => {
+                let of_one = self.of_one.entry(channel).or_default();
+                push(of_one, logged.order.clone(), OF_ONE);
+            }
+            Err(_) if logged.channel.is_empty() => {}
+            Err(_) => return,
+        }
         push(&mut self.of_all, logged, OF_ALL);
     }
 }
@@ -52,13 +57,19 @@ impl OrderLog {
         Self { store, read: OnceCell::new(), newest: Mutex::default() }
     }
 
-    pub(crate) async fn add(&self, channel: ChannelId, order: OrderLook) {
+    /// Adds an order to a channel, or, without one, a change of the registry.
+    pub(crate) async fn add(&self, channel: Option<ChannelId>, order: OrderLook) {
         self.read().await;
-        let logged = LoggedOrder::new(channel.to_string(), order);
+        let channel = channel.map(|channel| channel.to_string()).unwrap_or_default();
+        let logged = LoggedOrder::new(channel, order);
         if let Some(store) = &self.store
             && let Err(error) = store.add(&logged).await
         {
-            tracing::warn!(%channel, error, "an order could not be logged for good");
+            tracing::warn!(
+                channel = logged.channel,
+                error,
+                "an order could not be logged for good"
+            );
         }
         self.newest.lock().unwrap_or_else(PoisonError::into_inner).add(logged);
     }

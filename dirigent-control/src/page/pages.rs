@@ -1,6 +1,7 @@
 //! Pages for people.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use askama::Template;
 use axum::extract::{RawForm, State};
@@ -8,7 +9,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
 use dirigent::ChannelId;
-use dirigent::ports::ChannelRequest;
+use dirigent::ports::{ChannelRequest, Timestamp};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Deserialize;
 
@@ -17,8 +18,8 @@ use crate::page::channel_id::channel_id;
 use crate::page::drawn::{RowGroup, Sheet, Shown, Subject};
 use crate::page::extract::{Asked, Named, refused};
 use crate::page::look::{
-    AgentChannel, AgentDay, AgentReport, ChannelLook, ENTRIES, IdentityLook, LoggedOrder, Overview,
-    Query, RegistryLook, Row, Turned, page_of,
+    AgentChannel, AgentDay, AgentReport, ChannelLook, ENTRIES, IdentityLook, LoggedOrder,
+    OrderLook, Overview, Query, RegistryLook, Row, Turned, page_of,
 };
 use crate::page::made_once::Freshness;
 use crate::page::many::{ManyDone, ManyOrder, OrderMany};
@@ -148,25 +149,18 @@ struct Done {
     done: Option<String>,
 }
 
-/// The orders whose success is confirmed.
-const ORDERS: [&str; 16] = [
-    "set-mode",
-    "stop",
-    "hold",
-    "resume",
-    "finish",
-    "wake",
-    "speak-next",
-    "mute",
-    "unmute",
-    "assign",
-    "reset-budget",
-    "archive",
-    "retry-posts",
-    "dismiss-result",
-    "send-result",
-    "post",
-];
+/// How long an order is confirmed after it was carried out. An address can be a link that anyone made, so it confirms nothing by
+/// itself.
+const CONFIRMED_FOR: Duration = Duration::from_secs(60);
+
+impl PageContext {
+    /// Whether this visitor gave the order just now, and it was carried out.
+    fn was_given_now(&self, order: &OrderLook, visitor: &Visitor) -> bool {
+        let ago = self.clock.now().since(Timestamp::from_millis(order.at));
+        let is_own = order.by == self.across().signed(&visitor.name);
+        is_own && order.refused.is_none() && ago < CONFIRMED_FOR
+    }
+}
 
 /// What the parts of a channel's page are drawn of.
 struct Part<'a> {
@@ -355,11 +349,12 @@ async fn overview(
 
 async fn channel(
     State(shared): Ctl,
-    Extension(role): Extension<VisitorRole>,
+    Extension(visitor): Extension<Visitor>,
     Named(id): Named<String>,
     Asked(asked): Asked<Done>,
 ) -> Page {
     let id = channel_id(&id)?;
+    let role = visitor.role;
     let sheet = shared.sheet(Shown::Channel(id), role, Freshness::Now);
     let (sheet, messages) = tokio::join!(sheet, shared.messages(id));
     let sheet = sheet?;
@@ -368,7 +363,11 @@ async fn channel(
     frame.live = format!("{}/live/channels/{id}?had={:x}", shared.base, sheet.mark);
     frame.needs = usize::from(told.look.channel.needs_person.is_some());
     let is_recorded = told.is_recorded;
-    let done = asked.done.filter(|done| ORDERS.contains(&done.as_str()));
+    let is_done = |done: &String| {
+        let mut given = told.look.given.iter();
+        given.any(|order| order.order == **done && shared.was_given_now(order, &visitor))
+    };
+    let done = asked.done.filter(is_done);
     let messages = messages.unwrap_or_else(|problem| Messages::not_read(&problem));
     page(&ChannelPage { frame, look: &told.look, sheet: &sheet, messages, is_recorded, done })
 }
@@ -392,8 +391,13 @@ async fn order(
         let row = shared.across().sheet(id).await?.look.channel;
         let question = match told {
             Told::Request(ChannelRequest::SendResult { to }) => {
-                shared.must_be_of_its_guild(id, to).await?;
-                Some(Question::of(shared.asks_before_sending(&row, to).await))
+                // What is refused anyway needs no answer first.
+                let is_fit = shared.must_be_of_its_guild(id, to).await.is_ok();
+                if is_fit {
+                    Some(Question::of(shared.asks_before_sending(&row, to).await))
+                } else {
+                    None
+                }
             }
             Told::Request(_) | Told::Post(_) => order.question(&row),
         };
@@ -523,7 +527,11 @@ async fn orders(
         let info = id.parse().ok().and_then(|id| places.channels.get(&id));
         info.map_or_else(|| id.to_owned(), |info| info.name.clone())
     };
-    let rows = orders.into_iter().map(|logged| (name(&logged.channel), logged)).collect();
+    let named = |mut logged: LoggedOrder| {
+        logged.order.to = logged.order.to.as_deref().map(name);
+        (name(&logged.channel), logged)
+    };
+    let rows = orders.into_iter().map(named).collect();
     let rows = Turned::to(at.page, rows);
     let has_peers = shared.peers.is_some();
     page(&OrdersPage { frame: Frame::new(&shared, role, "orders", "Orders"), rows, has_peers })
@@ -563,19 +571,33 @@ async fn agent(
 
 async fn registry(
     State(shared): Ctl,
-    Extension(role): Extension<VisitorRole>,
+    Extension(visitor): Extension<Visitor>,
     Asked(changed): Asked<Changed>,
 ) -> Page {
     let look = shared.registry().await?;
+    let logged = shared.order_log.of_all().await;
+    let was = |orders: &[&str], agent: &str| {
+        logged.iter().any(|logged| {
+            let order = &logged.order;
+            let is_it = orders.contains(&&*order.order) && order.agent.as_deref() == Some(agent);
+            is_it && logged.channel.is_empty() && shared.was_given_now(order, &visitor)
+        })
+    };
     let is_there = |agent: &str| look.identities.iter().any(|own| own.agent_id == agent);
     let done = match &changed {
-        Changed { saved: Some(agent), .. } if is_there(agent) => Some(format!("{agent} is saved.")),
-        Changed { deleted: Some(agent), .. } if !agent.is_empty() && !is_there(agent) => {
+        Changed { saved: Some(agent), .. }
+            if is_there(agent) && was(&["add-agent", "change-agent"], agent) =>
+        {
+            Some(format!("{agent} is saved."))
+        }
+        Changed { deleted: Some(agent), .. }
+            if !is_there(agent) && was(&["remove-agent"], agent) =>
+        {
             Some(format!("{agent} is deleted."))
         }
         _ => None,
     };
-    let frame = Frame::new(&shared, role, "registry", "Agents");
+    let frame = Frame::new(&shared, visitor.role, "registry", "Agents");
     let told = match &changed {
         Changed { saved: Some(agent), page: None, .. } => RegistryPage::with(frame, &look, agent),
         changed => RegistryPage::new(frame, &look, changed.page),
@@ -622,7 +644,7 @@ enum Change {
 
 async fn change_registry(
     State(shared): Ctl,
-    Extension(role): Extension<VisitorRole>,
+    Extension(visitor): Extension<Visitor>,
     headers: HeaderMap,
     form: Result<RawForm, axum::extract::rejection::RawFormRejection>,
 ) -> Page {
@@ -637,10 +659,8 @@ async fn change_registry(
                 Some(_) => Seen::Nothing,
                 None => Seen::Entry { account: was_account, name: was_name },
             };
-            let changed = match shared.must_be_as_seen(&agent, &seen).await {
-                Ok(()) => shared.register(&agent, &account, Some(name.clone())).await,
-                Err(rejection) => Err(rejection),
-            };
+            let entry = (account.as_str(), Some(name.clone()));
+            let changed = shared.register(&visitor.name, &agent, entry, Some(&seen)).await;
             let agent = agent.trim().to_owned();
             let done_at = format!("{at}?saved={}", in_address(&agent));
             let is_new = matches!(seen, Seen::Nothing);
@@ -656,10 +676,7 @@ async fn change_registry(
                 return ask(&shared, &headers, (&at, &at), question, &pairs);
             }
             let seen = Seen::Entry { account: was_account.clone(), name: was_name.clone() };
-            let changed = match shared.must_be_as_seen(&agent, &seen).await {
-                Ok(()) => shared.remove(&agent).await.map_err(Into::into),
-                Err(rejection) => Err(rejection),
-            };
+            let changed = shared.remove(&visitor.name, &agent, Some(&seen)).await;
             let done_at = format!("{at}?deleted={}", in_address(&agent));
             let (account, name) = (was_account, was_name);
             (
@@ -669,9 +686,9 @@ async fn change_registry(
             )
         }
         Change::Scan => {
-            let report = shared.scan().await?;
+            let report = shared.scan(&visitor.name).await?;
             let look = shared.registry().await?;
-            let frame = Frame::new(&shared, role, "registry", "Agents");
+            let frame = Frame::new(&shared, visitor.role, "registry", "Agents");
             let told = RegistryPage::new(frame, &look, None);
             return page(&RegistryPage { report: Some(report), ..told });
         }
@@ -685,7 +702,7 @@ async fn change_registry(
     typed.is_new |= !look.identities.iter().any(|own| own.agent_id == typed.agent);
     (typed.field, typed.said) = (rejection.field, rejection.said);
     let status = rejection.problem.status_code();
-    let frame = Frame::new(&shared, role, "registry", "Agents");
+    let frame = Frame::new(&shared, visitor.role, "registry", "Agents");
     let told = RegistryPage::with(frame, &look, &typed.agent);
     let drawn = page(&RegistryPage { typed: Some(typed), ..told })?;
     Ok((status, drawn).into_response())

@@ -4,7 +4,7 @@ use dirigent::host::plain;
 use dirigent::tools::{Caller, DirigentRegister, ToolError};
 use dirigent::{AgentId, UserId};
 
-use crate::page::look::{IdentityLook, RegistryLook, words};
+use crate::page::look::{IdentityLook, OrderLook, RegistryLook, words};
 use crate::page::ports::ScanReport;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
@@ -72,6 +72,12 @@ impl From<ToolError> for Rejection {
     }
 }
 
+/// Whether an agent of this id can be added. A browser takes `.` and `..` in an address for another page.
+fn is_agent_id(agent: &str) -> bool {
+    let is_short = agent.chars().nth(ID_CHARS_MAX).is_none();
+    is_short && plain::is_name(agent) && !matches!(agent, "." | "..")
+}
+
 impl PageContext {
     pub(crate) async fn registry(&self) -> Result<RegistryLook, Problem> {
         let all = self.identities.all().await?;
@@ -87,18 +93,48 @@ impl PageContext {
         Ok(RegistryLook { identities, can_scan: self.can_scan().await })
     }
 
-    /// Adds an agent, or changes its account and name.
+    /// Adds an agent, or changes its account and name, if it is as it was `seen`, and logs who did it.
     pub(crate) async fn register(
+        &self,
+        by: &str,
+        agent: &str,
+        (account, name): (&str, Option<String>),
+        seen: Option<&Seen>,
+    ) -> Result<(), Rejection> {
+        let agent = agent.trim();
+        if !is_agent_id(agent) {
+            let detail = "the agent's id must be 1 to 100 characters in one line, without control characters, and neither . nor ..";
+            return Err(Rejection::at("agent", words::sentence(detail), Problem::invalid(detail)));
+        }
+        let order = match self.entry_of(agent).await? {
+            Some(_) => "change-agent",
+            None => "add-agent",
+        };
+        let given = match self.must_be_as_seen(agent, seen).await {
+            Ok(()) => self.try_register(agent, account, name).await,
+            Err(rejection) => Err(rejection),
+        };
+        let mut entry = None;
+        if given.is_ok() {
+            let own = self.entry_of(agent).await?;
+            entry = own.map(|own| format!("{}, {}", own.discord_user_id, own.agent_name));
+        }
+        let refused = given.as_ref().err().map(|rejection| &rejection.problem);
+        self.record_change(by, (order, Some(agent)), entry, refused).await;
+        given
+    }
+
+    async fn entry_of(&self, agent: &str) -> Result<Option<IdentityLook>, Problem> {
+        let all = self.registry().await?.identities;
+        Ok(all.into_iter().find(|own| own.agent_id == agent))
+    }
+
+    async fn try_register(
         &self,
         agent: &str,
         account: &str,
         name: Option<String>,
     ) -> Result<(), Rejection> {
-        let agent = agent.trim();
-        if agent.chars().nth(ID_CHARS_MAX).is_some() || !plain::is_name(agent) {
-            let detail = "the agent's id must be 1 to 100 characters in one line, without control characters";
-            return Err(Rejection::at("agent", words::sentence(detail), Problem::invalid(detail)));
-        }
         let account: UserId = account.trim().parse().map_err(|error| {
             let detail = format!("the account is {error}");
             Rejection::at("account", words::sentence(&detail), Problem::invalid(detail))
@@ -123,9 +159,9 @@ impl PageContext {
     }
 
     /// Refuses a change that was made from what is not so any more: no agent is moved, and none comes back, without a word.
-    pub(crate) async fn must_be_as_seen(&self, agent: &str, seen: &Seen) -> Result<(), Rejection> {
-        let now = self.registry().await?.identities;
-        let now = now.into_iter().find(|own| own.agent_id == agent.trim());
+    async fn must_be_as_seen(&self, agent: &str, seen: Option<&Seen>) -> Result<(), Rejection> {
+        let Some(seen) = seen else { return Ok(()) };
+        let now = self.entry_of(agent).await?;
         let stale = |said: String| {
             let problem = Problem::new(409, "changed-meanwhile", said.clone());
             Err(Rejection::at("agent", said, problem))
@@ -151,8 +187,23 @@ impl PageContext {
         }
     }
 
-    /// Takes an agent out of the registry: where it has the floor, its turn is skipped.
-    pub(crate) async fn remove(&self, agent: &str) -> Result<(), Problem> {
+    /// Takes an agent out of the registry, if it is as it was `seen`, and logs who did it. Where it has the floor, its turn is skipped.
+    pub(crate) async fn remove(
+        &self,
+        by: &str,
+        agent: &str,
+        seen: Option<&Seen>,
+    ) -> Result<(), Rejection> {
+        let given = match self.must_be_as_seen(agent, seen).await {
+            Ok(()) => self.try_remove(agent).await.map_err(Rejection::from),
+            Err(rejection) => Err(rejection),
+        };
+        let refused = given.as_ref().err().map(|rejection| &rejection.problem);
+        self.record_change(by, ("remove-agent", Some(agent)), None, refused).await;
+        given
+    }
+
+    async fn try_remove(&self, agent: &str) -> Result<(), Problem> {
         if !self.identities.remove(AgentId::from(agent)).await? {
             return Err(Problem::not_found("agent in the registry"));
         }
@@ -168,8 +219,44 @@ impl PageContext {
         }
     }
 
-    /// Scans `ego.json` exactly where it is there.
-    pub(crate) async fn scan(&self) -> Result<ScanReport, Problem> {
+    /// Scans `ego.json` exactly where it is there, and logs who did it.
+    pub(crate) async fn scan(&self, by: &str) -> Result<ScanReport, Problem> {
+        let given = self.try_scan().await;
+        let entry = given.as_ref().ok().map(|report| {
+            format!("{} added, {} changed", report.added.len(), report.changed.len())
+        });
+        self.record_change(by, ("scan-agents", None), entry, given.as_ref().err()).await;
+        given
+    }
+
+    /// Writes down who changed the registry, or tried to.
+    async fn record_change(
+        &self,
+        by: &str,
+        (order, agent): (&'static str, Option<&str>),
+        entry: Option<String>,
+        refused: Option<&Problem>,
+    ) {
+        let by = self.across().signed(by);
+        // What can be no agent is not kept: a request may hold anything.
+        let agent = agent.filter(|agent| is_agent_id(agent)).map(ToOwned::to_owned);
+        let why = refused.map(Problem::name);
+        tracing::info!(order, agent, by, why, "the registry was to be changed");
+        let change = OrderLook {
+            at: self.clock.now().as_millis(),
+            order: order.into(),
+            agent,
+            mode: None,
+            to: None,
+            entry,
+            by,
+            reason: None,
+            refused: why.map(ToOwned::to_owned),
+        };
+        self.order_log.add(None, change).await;
+    }
+
+    async fn try_scan(&self) -> Result<ScanReport, Problem> {
         let absent = || Problem::new(409, "no-ego-file", "no ego.json of padded-cell was found");
         let ego = self.ego.as_ref().ok_or_else(absent)?;
         if !ego.is_there().await {

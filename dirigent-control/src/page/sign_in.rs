@@ -87,7 +87,14 @@ fn own_place<'a>(shared: &PageContext, to: &'a str) -> Option<&'a str> {
     let rest = to.strip_prefix(&*shared.base)?;
     let is_plain =
         to.len() <= 2_000 && to.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    (is_plain && (rest.is_empty() || rest.starts_with(['/', '?']))).then_some(to)
+    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    let stays = !path.split('/').any(leads_away);
+    (is_plain && stays && (rest.is_empty() || rest.starts_with(['/', '?']))).then_some(to)
+}
+
+/// Whether a browser takes this part of a path for another place in it: `.` or `..`, also written as `%2e`.
+fn leads_away(part: &str) -> bool {
+    matches!(&*part.to_ascii_lowercase().replace("%2e", "."), "." | "..")
 }
 
 async fn sign_out(State(shared): State<Arc<PageContext>>, headers: HeaderMap) -> Response {

@@ -72,7 +72,7 @@ pub struct ChannelLook {
 pub struct OrderLook {
     /// When, in milliseconds of Unix time.
     pub at: u64,
-    /// Which, as [`Order`](crate::Order) names it.
+    /// Which, as [`Order`](crate::Order) names it; of the registry `add-agent`, `change-agent`, `remove-agent` or `scan-agents`.
     pub order: Cow<'static, str>,
     /// The agent that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,6 +80,12 @@ pub struct OrderLook {
     /// The mode that it gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Cow<'static, str>>,
+    /// The id of the channel to which it sends a result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// What the registry has since, for people: an agent's account and name, or how many agents a scan added and changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
     /// Who gave it, by name, and where there are several processes on whose page: `anna at bot-1`.
     pub by: String,
     /// Why, in the words of who gave it: at most 200 characters.
@@ -89,7 +95,7 @@ pub struct OrderLook {
     pub refused: Option<String>,
 }
 
-/// An order, and the channel that was given it.
+/// An order, and the channel that was given it. A change of the registry is one, too.
 ///
 /// ```
 /// let line = r#"{ "channel": "7", "at": 0, "order": "stop", "by": "anna", "refused": null }"#;
@@ -101,7 +107,7 @@ pub struct OrderLook {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LoggedOrder {
-    /// The channel's id.
+    /// The channel's id; empty for a change of the registry.
     pub channel: String,
     /// The order.
     #[serde(flatten)]
@@ -118,7 +124,10 @@ impl OrderLook {
     /// The order with what it is about.
     pub(crate) fn told(&self) -> String {
         let about = self.agent.as_deref().or(self.mode.as_deref());
-        about.map_or_else(|| self.order.to_string(), |about| format!("{} {about}", self.order))
+        let about = about.map(|about| format!(" {about}")).unwrap_or_default();
+        let to = self.to.as_ref().map(|to| format!(" to {to}")).unwrap_or_default();
+        let entry = self.entry.as_ref().map(|entry| format!(": {entry}")).unwrap_or_default();
+        format!("{}{about}{to}{entry}", self.order)
     }
 }
 
