@@ -379,14 +379,15 @@
     const body = new URLSearchParams(new FormData(form, button));
     try {
       let answer = await send(form.action, body);
-      // What costs money, cuts a turn or cannot be taken back is asked for first.
-      if (answer.status === 428) {
+      // What costs money, cuts a turn or cannot be taken back is asked for first; once more if it has changed meanwhile.
+      while (answer.status === 428) {
         const { detail } = await answer.json();
         if (!confirm(detail)) {
           settle(form);
           return;
         }
-        body.append("sure", "yes");
+        body.set("sure", "yes");
+        body.set("asked", answer.headers.get("dirigent-asked") ?? "");
         answer = await send(form.action, body);
       }
       if (answer.ok) say(`${button?.getAttribute("aria-label") ?? button?.textContent ?? "Order"}: done.`, true);

@@ -40,7 +40,7 @@ async fn use_forms(visitor: &Visitor, server: &Server) -> Result {
         .until("the resume", "return document.querySelector('#order-hold:enabled') !== null")
         .await?;
     visitor.click("#order-archive").await?;
-    let asked = "return document.querySelector('h1').textContent === 'Are you sure?' && document.querySelector('button.grave') !== null";
+    let asked = "return document.querySelector('h1').textContent === 'Are you sure?' && document.querySelector('button.main') !== null";
     visitor.until("a question", asked).await?;
     visitor.click("form a").await?;
     visitor
