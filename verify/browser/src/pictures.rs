@@ -31,6 +31,18 @@ impl WebDriverCompatibleCommand for Devtools {
     }
 }
 
+async fn hold_with_a_reason(visitor: &Visitor, server: &Server) -> Result {
+    visitor.open(server, "incident-42").await?;
+    visitor.click("#order-resume").await?;
+    visitor
+        .until("a way to hold it", "return document.querySelector('#order-hold:enabled')")
+        .await?;
+    visitor.fill("#reason", "The customer is on the phone").await?;
+    visitor.click("#order-hold").await?;
+    visitor.until("the reason", "return document.querySelector('#state q')?.textContent").await?;
+    Ok(())
+}
+
 /// Takes a picture of each page, and has axe-core look at it.
 pub(crate) async fn take(visitor: &Visitor, server: &Server, look: Look, folder: &Path) -> Result {
     let taken = |page: &str| folder.join(format!("{page}-{}.png", look.name()));
@@ -76,14 +88,7 @@ pub(crate) async fn take(visitor: &Visitor, server: &Server, look: Look, folder:
     visitor.until("the refusal", "return document.getElementById('wrong')?.textContent").await?;
     picture(visitor, look, &taken("refused")).await?;
     visitor.is_accessible(&format!("a refusal of the registry, {}", look.name())).await?;
-    visitor.open(server, "incident-42").await?;
-    visitor.click("#order-resume").await?;
-    visitor
-        .until("a way to hold it", "return document.querySelector('#order-hold:enabled')")
-        .await?;
-    visitor.fill("#reason", "The customer is on the phone").await?;
-    visitor.click("#order-hold").await?;
-    visitor.until("the reason", "return document.querySelector('#state q')?.textContent").await?;
+    hold_with_a_reason(visitor, server).await?;
     picture(visitor, look, &taken("reason")).await?;
     visitor.is_accessible(&format!("a channel on hold, {}", look.name())).await?;
     visitor.go(&format!("{}/orders", server.page)).await?;
