@@ -484,18 +484,16 @@ fn because(status: &Status, history: &[ChannelEvent], names: &Names) -> Option<S
     };
     let at = history.iter().rposition(fell)?;
     let event = history.get(at)?;
-    match status.silence? {
-        Reason::Dormant => Some(sentence_of(event, names)),
-        Reason::AwaitingHuman => {
-            // The change itself is of no agent: the one before it ended the turn of the agent that asked.
-            let mut before = history.iter().take(at).rev();
-            let turn = event.transition.turn;
-            let asker =
-                before.find_map(|it| it.agent.as_ref().filter(|_| it.transition.turn == turn));
-            asker.map(|agent| format!("{} asked for a person.", names.of(agent)))
-        }
-        _ => None,
+    let silence = status.silence?;
+    if silence == Reason::Dormant {
+        return Some(sentence_of(event, names));
     }
+    // The change itself is of no agent: the one before it ended the turn of the agent that asked.
+    let turn = event.transition.turn;
+    let mut before = history.iter().take(at).rev().filter(|it| it.transition.turn == turn);
+    let asker = before.find_map(|it| it.agent.as_ref());
+    let asker = asker.filter(|_| silence == Reason::AwaitingHuman);
+    asker.map(|agent| format!("{} asked for a person.", names.of(agent)))
 }
 
 fn advice(row: &Row, status: Option<&Status>) -> Option<&'static str> {
