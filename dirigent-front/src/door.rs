@@ -1,7 +1,9 @@
 //! Lets a request in, or refuses it before anything is done.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -10,6 +12,10 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use crate::parts::FrontParts;
 use crate::problem::Problem;
 
+/// The largest body of a request, in bytes.
+const BODY_MAX: usize = 256 * 1024;
+/// A body that is not whole by then is not waited for.
+const BODY_TIME: Duration = Duration::from_secs(10);
 /// Names by which this machine reaches itself.
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
@@ -37,10 +43,33 @@ pub(crate) async fn door(
         return response;
     };
     request.extensions_mut().insert(asker);
+    let request = match whole(&front, request).await {
+        Ok(request) => request,
+        Err(problem) => return problem.into_response(),
+    };
     let mut response = next.run(request).await;
     let never = HeaderValue::from_static("no-store");
     response.headers_mut().insert(header::CACHE_CONTROL, never);
     response
+}
+
+/// Takes the body in, so that no request waits half sent.
+async fn whole(front: &FrontParts, request: Request) -> Result<Request, Problem> {
+    let (head, body) = request.into_parts();
+    let until = front.clock.now() + BODY_TIME;
+    let read = tokio::select! {
+        biased;
+        read = to_bytes(body, BODY_MAX) => read,
+        () = front.clock.sleep_until(until) => {
+            let detail = "the rest of the request did not come in time";
+            return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "urn:dirigent:problem:slow", detail));
+        }
+    };
+    let read = read.map_err(|_| {
+        let detail = format!("a request has at most {BODY_MAX} bytes");
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "urn:dirigent:problem:too-large", detail)
+    })?;
+    Ok(Request::from_parts(head, Body::from(read)))
 }
 
 /// A page in a browser of this machine could send a request here under another name (DNS rebinding), or across sites.

@@ -5,7 +5,6 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum::{Json, Router};
@@ -24,9 +23,6 @@ use crate::parts::FrontParts;
 use crate::problem::Problem;
 use crate::seats::Seats;
 use crate::{asking, reading, tool_calls, turns};
-
-/// The largest body of a request, in bytes.
-const BODY_MAX: usize = 256 * 1024;
 
 /// Answers programs that ask for the turns of their agents. Clones share it.
 ///
@@ -141,7 +137,6 @@ impl Front {
         Router::new()
             .nest("/v1", api.route("/openapi.json", get(told)))
             .fallback(nowhere)
-            .layer(DefaultBodyLimit::max(BODY_MAX))
             .layer(from_fn_with_state(Arc::clone(&self.shared), door))
             .with_state(Arc::clone(&self.shared))
     }

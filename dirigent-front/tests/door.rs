@@ -1,13 +1,17 @@
 //! Who is let in, and how.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use dirigent_front::{Front, FrontError};
+use dirigent_testkit::ManualClock;
+use futures_util::FutureExt as _;
 use http::{Method, StatusCode, header};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tower::ServiceExt as _;
 
 use crate::stage::{ASKER, FrontStage, SITTER};
 
@@ -156,4 +160,31 @@ async fn a_front_that_could_be_misused_is_not_built() {
             .build()
             .is_ok()
     );
+}
+
+#[tokio::test]
+async fn a_request_that_is_sent_too_slowly_or_is_too_large_is_refused() {
+    let stage = FrontStage::open().await;
+    let clock = ManualClock::new();
+    let chat = Arc::new(stage.discord.account(stage.moderator));
+    let builder = Front::builder(stage.dirigent.clone(), chat).clock(Arc::new(clock.clone()));
+    let router = builder.host("python", "0123456789abcdef", ["asker"]).build().unwrap().router();
+    let send = |body: Body| {
+        let request = stage.request(Method::POST, "/v1/heartbeat", ASKER);
+        router
+            .clone()
+            .oneshot(request.header("content-type", "application/json").body(body).unwrap())
+    };
+    let half = Body::from_stream(futures_util::stream::pending::<Result<String, std::io::Error>>());
+    let mut slow = Box::pin(send(half));
+    assert!((&mut slow).now_or_never().is_none());
+    clock.advance(Duration::from_secs(9));
+    assert!((&mut slow).now_or_never().is_none());
+    clock.advance(Duration::from_secs(1));
+    let refused = tokio::time::timeout(Duration::from_secs(20), slow).await.unwrap().unwrap();
+    assert_eq!(refused.status(), StatusCode::REQUEST_TIMEOUT);
+    let large = json!({ "agents": ["x".repeat(256 * 1024)] }).to_string();
+    assert_eq!(send(Body::from(large)).await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
+    let fit = json!({ "agents": ["asker"] }).to_string();
+    assert_eq!(send(Body::from(fit)).await.unwrap().status(), StatusCode::OK);
 }
