@@ -66,7 +66,7 @@
     const show = () => {
       const frame = replay.frames[slider.valueAsNumber];
       const now = replay.states[frame.state];
-      when.textContent = `${time(frame.at - replay.begins)} · ${slider.valueAsNumber + 1}/${last + 1}`;
+      when.textContent = `${time(frame.at - replay.begins)} · step ${slider.valueAsNumber + 1} of ${last + 1}`;
       slider.setAttribute("aria-valuetext", `${sentence(now)} Step ${slider.valueAsNumber + 1} of ${last + 1}`);
       state.textContent = sentence(now);
       events.replaceChildren(...frame.events.map(eventLine));

@@ -126,6 +126,22 @@ fn labels_of_a_score_never_overlap() {
     }
 }
 
+/// Of two ends that stand close together the newer one is labelled: it says why the channel is silent.
+#[test]
+fn the_newest_end_is_labelled_first() {
+    use dirigent::ports::Timestamp;
+    use dirigent_control::drawing::Barline;
+    let mut score = score();
+    let at = |millis: u64| Timestamp::from_millis(1_800_000_000_000 + millis);
+    let end = |millis, why: &str| Barline { at: at(millis), is_end: true, why: why.to_owned() };
+    score.barlines = vec![end(0, "mode changed"), end(900, "an agent asked for a person")];
+    let svg = score.svg();
+    let texts = svg.split("<text ").skip(1).filter(|it| it.contains("\"middle\""));
+    let labels: Vec<_> = texts.map(|it| it.split("</text>").next().unwrap()).collect();
+    assert!(labels.iter().any(|it| it.ends_with(">an agent asked for a person")), "{labels:?}");
+    assert!(!labels.iter().any(|it| it.ends_with(">mode changed")), "there is no room for both");
+}
+
 /// PG11: beside a ring of whatever size no name or state lies over another one.
 #[test]
 fn labels_of_a_ring_never_overlap() {

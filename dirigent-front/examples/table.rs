@@ -45,7 +45,9 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 /// So long the table waits for anything that must happen.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// An agent that has been killed is passed over after this time.
-const RUN: Duration = Duration::from_secs(5);
+const RUN: Duration = Duration::from_secs(15);
+/// A bot that was told to think has ended by then.
+const THOUGHT: Duration = Duration::from_secs(4);
 /// How often the person says something.
 const WORDS: [&str; 4] =
     ["Tabs or spaces?", "And in Python?", "Who tells the others?", "Take your time to think."];
@@ -201,7 +203,7 @@ async fn evening(
                 // What the speaker has been thinking meanwhile is not said.
                 dirigent.channel(channel).stop().await?;
                 println!("(the table is stopped)");
-                if timeout(RUN * 3 / 5, said_by(discord, speaker)).await.is_ok() {
+                if timeout(THOUGHT, said_by(discord, speaker)).await.is_ok() {
                     return Err(format!("{} speaks though it was stopped", speaker.agent).into());
                 }
                 dirigent.channel(channel).resume().await?;

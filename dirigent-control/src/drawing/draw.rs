@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::drawing::axis::Axis;
-use crate::drawing::score::{Note, NoteKind, Score, Stave};
+use crate::drawing::score::{Barline, Note, NoteKind, Score, Stave};
 use crate::drawing::svg::{Svg, escaped, short};
 
 /// The room for names at the left, beside the moments.
@@ -156,9 +156,21 @@ fn long(millis: u64) -> String {
 }
 
 fn barlines(svg: &mut Svg, score: &Score, axis: &Axis, last: f64) {
-    let mut row = LabelRow::default();
-    for line in &score.barlines {
-        let x = MARGIN + axis.place(line.at);
+    let x_of = |line: &Barline| MARGIN + axis.place(line.at);
+    // The names lie over what would stand left of the lines.
+    let middle_of = |line: &Barline| x_of(line).max(LABELS_FROM + small_width(&line.why) / 2.0);
+    // The newest end comes first: it is the one that explains the silence.
+    let mut free_to = f64::INFINITY;
+    let mut labels = Vec::new();
+    for (at, line) in score.barlines.iter().enumerate().rev().filter(|(_, line)| line.is_end) {
+        let half = small_width(&line.why) / 2.0;
+        if middle_of(line) + half <= free_to {
+            free_to = middle_of(line) - half - APART;
+            labels.push(at);
+        }
+    }
+    for (at, line) in score.barlines.iter().enumerate() {
+        let x = x_of(line);
         svg.open("g", &[("class", &(if line.is_end { "end" } else { "bar" }))]);
         svg.text("title", &[], &line.why);
         let offsets: &[f64] = if line.is_end { &[0.0, 3.5] } else { &[0.0] };
@@ -173,12 +185,10 @@ fn barlines(svg: &mut Svg, score: &Score, axis: &Axis, last: f64) {
                 ],
             );
         }
-        // The names lie over what would stand left of the lines.
-        let middle = x.max(LABELS_FROM + small_width(&line.why) / 2.0);
-        if line.is_end && row.takes(middle, &line.why) {
+        if labels.contains(&at) {
             svg.text(
                 "text",
-                &[("x", &Px(middle)), ("y", &Px(last + 14.0)), ("text-anchor", &"middle")],
+                &[("x", &Px(middle_of(line))), ("y", &Px(last + 14.0)), ("text-anchor", &"middle")],
                 &line.why,
             );
         }

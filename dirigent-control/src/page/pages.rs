@@ -730,7 +730,8 @@ fn done(headers: &HeaderMap, to: &str) -> Response {
 pub(crate) fn problem_page(shared: &PageContext, response: Response) -> Response {
     let Some(problem) = response.extensions().get::<Problem>().cloned() else { return response };
     let title = problem.title();
-    let html = drawn(&ProblemPage { base: &shared.base, title, detail: &problem.detail });
+    let detail = &crate::page::look::words::sentence(&problem.detail);
+    let html = drawn(&ProblemPage { base: &shared.base, title, detail });
     let (mut parts, _) = response.into_parts();
     parts.headers.remove(header::CONTENT_LENGTH);
     parts
