@@ -414,7 +414,7 @@ mod tests {
              Its turn comes when the list comes to it."
         );
         why.within = Some(Duration::from_secs(600));
-        assert!(why.to_string().contains("within 10 minutes"));
+        assert!(why.to_string().contains("in at most 10 minutes"));
     }
 
     #[test]
