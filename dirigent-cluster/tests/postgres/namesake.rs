@@ -142,7 +142,8 @@ async fn of_two_processes_of_one_name_that_began_in_the_same_moment_one_acts() {
     let all = [named(&place, "bot-1").await, named(&place, "bot-1").await];
     let acts = |which: usize| {
         let (acts, waits) = (&all[which].store, &all[1 - which].store);
-        acts.problems() == [problem(Namesake::Later)]
+        // The one that waits is no member any more, so that the other may have forgotten it before it holds all.
+        acts.problems().iter().all(|it| *it == problem(Namesake::Later))
             && waits.problems() == [problem(Namesake::Earlier)]
             && (shards(acts), shards(waits)) == (8, 0)
     };
