@@ -93,6 +93,7 @@ impl DriverWorld {
             }
         }
         let clock = self.stage.clock().clone();
+        let before = Seen::of(&mut self.stage, room);
         let why = self.stage.try_call(move |dirigent| async move {
             let why = dirigent.channel(room).explain(&"ann".into()).await.ok()?;
             Some((clock.now() + why.within?, why.to_string()))
@@ -103,6 +104,8 @@ impl DriverWorld {
         let deaths = self.stage.points().deaths().len();
         let seen = Seen::of(&mut self.stage, room);
         let posts = self.stage.discord().calls().of(Call::Post);
+        // In world 2891980776 the turn that was named had begun by then.
+        let seen = seen.filter(|seen| before.as_ref() == Some(seen));
         Ok(seen.map(|seen| Named { room, at, why, seen, deaths, posts }))
     }
 
