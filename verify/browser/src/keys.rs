@@ -24,7 +24,16 @@ pub(crate) async fn all(server: &Server) -> Result {
 }
 
 async fn press(visitor: &Visitor, keys: &str) -> Result {
-    Ok(visitor.client.active_element().await?.send_keys(keys).await?)
+    let mut sent = visitor.client.active_element().await?.send_keys(keys).await;
+    for _ in 0..5 {
+        // A live page may have replaced it meanwhile.
+        let is_stale = matches!(&sent, Err(error) if error.to_string().contains("stale element"));
+        if !is_stale {
+            break;
+        }
+        sent = visitor.client.active_element().await?.send_keys(keys).await;
+    }
+    Ok(sent?)
 }
 
 /// Goes on from thing to thing until it is this one. Each that has the focus is seen to have it.
