@@ -1,8 +1,13 @@
 //! Who tells channels what, one or many, and the log of that.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use axum::body::Body;
+use dirigent::ports::{ApiError, ErrorKind, GuildApi, Identity, RegisterError};
 use dirigent::snapshot::Pause;
-use dirigent_control::OrderFile;
+use dirigent::{AgentId, IdentityStore, MemoryIdentities};
+use dirigent_control::{Control, OrderFile};
 use http::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
@@ -18,6 +23,12 @@ async fn form(fixture: &Fixture, path: &str, form: &str) -> Answer {
     fixture.ask(asked).await
 }
 
+/// A page with the operator Anna, which keeps its log of orders in this file.
+async fn with_log(path: &Path) -> Fixture {
+    let file = OrderFile::open(path).unwrap();
+    Fixture::open_with(|builder| builder.operator("anna", ANNA).order_log(file)).await
+}
+
 async fn rest(fixture: &Fixture, channel: dirigent::ChannelId) -> Option<Pause> {
     fixture.dirigent.channel(channel).status().await.unwrap().unwrap().rest
 }
@@ -27,11 +38,7 @@ async fn rest(fixture: &Fixture, channel: dirigent::ChannelId) -> Option<Pause> 
 async fn the_log_of_orders_tells_who_what_and_why_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("orders.jsonl");
-    let open = async || {
-        let file = OrderFile::open(&path).unwrap();
-        Fixture::open_with(|builder| builder.operator("anna", ANNA).order_log(file)).await
-    };
-    let fixture = open().await;
+    let fixture = with_log(&path).await;
     let channel = fixture.chat("den").await;
     let mute = json!({ "order": "mute", "agent": "poet" });
     fixture.order(channel, ANNA, &mute).await;
@@ -62,7 +69,7 @@ async fn the_log_of_orders_tells_who_what_and_why_after_a_restart() {
     let mut text = std::fs::read_to_string(&path).unwrap();
     text.push_str("{\"channel\":\"1");
     std::fs::write(&path, text).unwrap();
-    let again = open().await;
+    let again = with_log(&path).await;
     let orders = again.get("/dirigent/api/orders", VIEWER).await.json()["orders"].clone();
     let orders = orders.as_array().unwrap();
     assert_eq!(orders.iter().map(told).collect::<Vec<_>>(), expected);
@@ -144,11 +151,7 @@ async fn a_reason_is_one_short_line() {
 async fn changes_of_the_registry_stand_in_the_log_of_orders() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("orders.jsonl");
-    let open = async || {
-        let file = OrderFile::open(&path).unwrap();
-        Fixture::open_with(|builder| builder.operator("anna", ANNA).order_log(file)).await
-    };
-    let fixture = open().await;
+    let fixture = with_log(&path).await;
     let [poet, _] = fixture.accounts;
     let spare = fixture.discord.add_bot();
     fixture.discord.guild(fixture.guild).add_member(spare);
@@ -167,7 +170,7 @@ async fn changes_of_the_registry_stand_in_the_log_of_orders() {
     let gone = request(Method::DELETE, "/dirigent/api/identities/critic", OPERATOR, Body::empty());
     fixture.ask(gone).await;
     drop(fixture);
-    let again = open().await;
+    let again = with_log(&path).await;
     let logged = again.get("/dirigent/api/orders", VIEWER).await.json()["orders"].clone();
     let told: Vec<_> = logged
         .as_array()
@@ -193,6 +196,58 @@ async fn changes_of_the_registry_stand_in_the_log_of_orders() {
     let page = again.page("/dirigent/orders", VIEWER).await.text;
     assert!(page.contains(&format!("add-agent editor: {first}")), "{page}");
     assert!(page.contains("href=\"/dirigent/registry\">the registry</a>"), "{page}");
+}
+
+/// A registry that cannot be read unless it has its first two agents.
+struct Fragile(MemoryIdentities);
+
+#[dirigent::async_trait]
+impl IdentityStore for Fragile {
+    async fn all(&self) -> Result<Vec<Identity>, ApiError> {
+        let all = self.0.all().await?;
+        if all.len() == 2 { Ok(all) } else { Err(ApiError::new(ErrorKind::Store)) }
+    }
+
+    async fn register(&self, identity: Identity) -> Result<(), RegisterError> {
+        self.0.register(identity).await
+    }
+
+    async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {
+        self.0.remove(agent).await
+    }
+}
+
+/// PG10: a change stands in the log as one that was made, whatever fails after it.
+#[tokio::test]
+async fn a_change_of_the_registry_is_logged_also_if_the_registry_cannot_be_read_afterwards() {
+    let mut fixture = Fixture::open().await;
+    let chat: Arc<dyn GuildApi> = Arc::new(fixture.discord.account(fixture.moderator));
+    let registry = Fragile(fixture.identities.clone());
+    let control = Control::builder(fixture.dirigent.clone(), chat, registry);
+    let control = control.operator("anna", ANNA).viewer_token(VIEWER).build().unwrap();
+    fixture.router = control.at_its_path();
+    let spare = fixture.discord.add_bot();
+    fixture.discord.guild(fixture.guild).add_member(spare);
+    let newest = async || {
+        let logged = fixture.get("/dirigent/api/orders", VIEWER).await.json();
+        let newest = &logged["orders"][0];
+        ["by", "order", "agent", "entry", "refused"].map(|name| newest[name].clone())
+    };
+    let add = format!("do=put&new=yes&agent=editor&account={spare}&name=Editor");
+    let added = form(&fixture, "/dirigent/registry", &add).await;
+    assert_eq!(added.status, StatusCode::SEE_OTHER, "{}", added.text);
+    let entry = format!("{spare}, Editor");
+    let expected = json!(["anna", "add-agent", "editor", entry, null]);
+    assert_eq!(json!(newest().await), expected);
+    fixture.identities.remove("editor".into()).await.unwrap();
+
+    // The driver is not there any more to read the registry again.
+    fixture.dirigent.shutdown(std::time::Duration::ZERO).await;
+    let path = "/dirigent/api/identities/critic";
+    let removed = fixture.ask(request(Method::DELETE, path, ANNA, Body::empty())).await;
+    assert_eq!(removed.status, StatusCode::SERVICE_UNAVAILABLE, "{}", removed.text);
+    assert_eq!(json!(newest().await), json!(["anna", "remove-agent", "critic", null, null]));
+    assert_eq!(fixture.identities.all().await.unwrap().len(), 1);
 }
 
 /// PG10: an answer is for what was asked: what changed meanwhile is asked again, and a script that is sure is taken at its word.
@@ -253,7 +308,7 @@ async fn an_answer_is_for_what_was_asked() {
 #[tokio::test]
 async fn a_link_confirms_only_what_its_visitor_did_just_now() {
     let clock = dirigent_testkit::ManualClock::new();
-    let time: std::sync::Arc<dyn dirigent::Clock> = std::sync::Arc::new(clock.clone());
+    let time: Arc<dyn dirigent::Clock> = Arc::new(clock.clone());
     let fixture = Fixture::open_with(|builder| builder.operator("anna", ANNA).clock(time)).await;
     let channel = fixture.chat("den").await;
     let path = format!("/dirigent/channels/{channel}");

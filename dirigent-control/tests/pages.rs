@@ -94,6 +94,20 @@ async fn an_order_keeps_its_place_and_the_reason_gives_none() {
     assert!(is_given(&running, "hold") && !is_given(&held, "hold") && is_given(&held, "resume"));
 }
 
+/// Enter in a text field presses the first button of its form. In the overview that was Stop, for whatever was chosen.
+#[tokio::test]
+async fn enter_in_the_form_of_the_overview_gives_no_order() {
+    let fixture = Fixture::open().await;
+    fixture.chat("den").await;
+    let page = fixture.page("/dirigent", OPERATOR).await.text;
+    let form = page.split("<form id=\"many\"").nth(1).unwrap().split("</form>").next().unwrap();
+    assert!(form.contains("name=\"reason\""), "{form}");
+    let first = form.split("<button").nth(1).unwrap();
+    assert!(first.starts_with(" disabled hidden>"), "{first}");
+    let other = page.split("form=\"many\"").skip(1).map(|part| part.split('>').next().unwrap());
+    assert!(other.into_iter().all(|it| it.contains("checkbox") || it.contains("name=\"channel\"")));
+}
+
 /// At three at night one looks for who asked, and that what the page posts does not answer it.
 #[tokio::test]
 async fn a_channel_that_waits_for_a_person_says_who_asked() {

@@ -8,7 +8,7 @@ use crate::drawing::svg::{Svg, escaped, short};
 
 /// The room for names at the left, beside the moments.
 pub(crate) const MARGIN: f64 = 132.0; // assets/score.css has its width, too
-/// What is written below notes and lines begins here at the earliest.
+/// The left edge of labels below notes and lines.
 const LABELS_FROM: f64 = MARGIN - 12.0;
 const RIGHT: f64 = 28.0;
 const TOP: f64 = 26.0;
@@ -19,7 +19,7 @@ const BOTTOM: f64 = 40.0;
 const NAME_COLUMNS: usize = 16;
 /// The name of the line with the words of people.
 pub(crate) const PEOPLE: &str = "People";
-/// What a character of a small text needs.
+/// The width of a character in small text.
 const SMALL_CHAR: f64 = 6.6;
 /// The least room between two labels of a row.
 const APART: f64 = 6.0;
@@ -83,7 +83,7 @@ pub(crate) fn svg(score: &Score, axis: &Axis, style: Option<&str>) -> String {
     svg.finish()
 }
 
-/// A score with its names beside it. Those who hear the page hear them from the score.
+/// Draws a score with its names beside it. Screen readers skip them, because the score has them, too.
 pub(crate) fn sheet(score: &Score, axis: &Axis) -> String {
     if score.staves.is_empty() {
         return "<p class=\"no-score\">No agent has had a turn yet.</p>".to_owned();
@@ -96,7 +96,7 @@ pub(crate) fn sheet(score: &Score, axis: &Axis) -> String {
     )
 }
 
-/// What the picture shows, for those who do not see it.
+/// The text alternative of the picture.
 fn summary(score: &Score) -> String {
     let count = |stave: &Stave, is: fn(&NoteKind) -> bool| {
         stave.notes.iter().filter(|note| is(&note.kind)).count()
@@ -116,7 +116,7 @@ fn summary(score: &Score) -> String {
 }
 
 fn folds(svg: &mut Svg, axis: &Axis, last: f64) {
-    let mut row = LabelRow::default();
+    let mut row = LabelRow::from_left();
     for (place, wait) in &axis.folds {
         let x = MARGIN + place;
         let label = long(*wait);
@@ -159,17 +159,11 @@ fn barlines(svg: &mut Svg, score: &Score, axis: &Axis, last: f64) {
     let x_of = |line: &Barline| MARGIN + axis.place(line.at);
     // The names lie over what would stand left of the lines.
     let middle_of = |line: &Barline| x_of(line).max(LABELS_FROM + small_width(&line.why) / 2.0);
-    // The newest end comes first: it is the one that explains the silence.
-    let mut free_to = f64::INFINITY;
-    let mut labels = Vec::new();
-    for (at, line) in score.barlines.iter().enumerate().rev().filter(|(_, line)| line.is_end) {
-        let half = small_width(&line.why) / 2.0;
-        if middle_of(line) + half <= free_to {
-            free_to = middle_of(line) - half - APART;
-            labels.push(at);
-        }
-    }
-    for (at, line) in score.barlines.iter().enumerate() {
+    // The newest end comes first, because it is the one that explains the silence.
+    let mut row = LabelRow::from_right();
+    let mut takes = |line: &Barline| line.is_end && row.takes(middle_of(line), &line.why);
+    let labelled: Vec<bool> = score.barlines.iter().rev().map(&mut takes).collect();
+    for (line, is_labelled) in score.barlines.iter().zip(labelled.into_iter().rev()) {
         let x = x_of(line);
         svg.open("g", &[("class", &(if line.is_end { "end" } else { "bar" }))]);
         svg.text("title", &[], &line.why);
@@ -185,7 +179,7 @@ fn barlines(svg: &mut Svg, score: &Score, axis: &Axis, last: f64) {
                 ],
             );
         }
-        if labels.contains(&at) {
+        if is_labelled {
             svg.text(
                 "text",
                 &[("x", &Px(middle_of(line))), ("y", &Px(last + 14.0)), ("text-anchor", &"middle")],
@@ -214,7 +208,7 @@ fn draw_stave(svg: &mut Svg, stave: &Stave, axis: &Axis, y: f64, width: f64) {
     hairline(svg, y, width);
     let mut notes: Vec<&Note> = stave.notes.iter().collect();
     notes.sort_by_key(|note| note.from);
-    let mut row = LabelRow::default();
+    let mut row = LabelRow::from_left();
     for note in notes {
         let x = MARGIN + axis.place(note.from);
         let end = MARGIN + axis.place(note.to);
@@ -222,21 +216,26 @@ fn draw_stave(svg: &mut Svg, stave: &Stave, axis: &Axis, y: f64, width: f64) {
     }
 }
 
-/// A row of labels, from left to right, none of which lies over another one.
+/// A row of labels that is filled from one side to the other, so that no label lies over another one.
 struct LabelRow {
+    /// The end of the newest label, measured in the direction in which the row is filled.
     free_from: f64,
-}
-
-impl Default for LabelRow {
-    fn default() -> Self {
-        Self { free_from: LABELS_FROM }
-    }
+    /// 1 for a row that is filled from the left, and -1 for its mirror image.
+    direction: f64,
 }
 
 impl LabelRow {
-    /// Whether there is room for the label around this place; then it is taken.
+    const fn from_left() -> Self {
+        Self { free_from: LABELS_FROM, direction: 1.0 }
+    }
+
+    const fn from_right() -> Self {
+        Self { free_from: f64::NEG_INFINITY, direction: -1.0 }
+    }
+
+    /// Takes the room for a label around this place. Returns false if another label has it.
     fn takes(&mut self, middle: f64, label: &str) -> bool {
-        let half = small_width(label) / 2.0;
+        let (middle, half) = (middle * self.direction, small_width(label) / 2.0);
         let has_room = middle - half >= self.free_from;
         if has_room {
             self.free_from = middle + half + APART;

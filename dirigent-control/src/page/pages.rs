@@ -27,7 +27,7 @@ use crate::page::messages::Messages;
 use crate::page::order::{GivenOrder, Told, reason_of};
 use crate::page::ports::ScanReport;
 use crate::page::problem::Problem;
-use crate::page::question::{ASKED, Question};
+use crate::page::question::{Pairs, Question, field, may_be_asked};
 use crate::page::registry::Seen;
 use crate::page::shared::PageContext;
 use crate::page::visitor::Visitor;
@@ -48,15 +48,15 @@ pub(crate) fn routes() -> Router<Arc<PageContext>> {
         .route("/metrics", get(crate::page::metrics::metrics))
 }
 
-/// What every page has around it.
+/// The frame around every page.
 pub(crate) struct Frame<'a> {
     base: &'a str,
     title: String,
-    /// Which entry of the navigation it is.
+    /// The page's entry in the navigation.
     at: &'static str,
-    /// Where the page hears of changes; empty where it hears of none.
+    /// The address of the page's stream. Empty if the page is not live.
     live: String,
-    /// How many channels that the page is about need a person.
+    /// The number of the page's channels that need a person.
     needs: usize,
     may_change: bool,
     has_replay_files: bool,
@@ -103,7 +103,7 @@ pub(crate) struct RowCells<'a> {
     pub(crate) base: &'a str,
     pub(crate) row: &'a Row,
     pub(crate) may_change: bool,
-    /// Whether no heading tells the guild.
+    /// True if no heading names the guild.
     pub(crate) shows_guild: bool,
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct Summary<'a> {
     pub(crate) look: &'a Overview,
 }
 
-/// What stands in place of the rows where there are none.
+/// The text of a list without rows.
 #[derive(Template)]
 #[template(path = "none.html")]
 pub(crate) struct Nothing<'a> {
@@ -139,22 +139,22 @@ struct ChannelPage<'a> {
     sheet: &'a Sheet,
     messages: Messages,
     is_recorded: bool,
-    /// The order that was just carried out.
+    /// The order that was just carried out, if there is one.
     done: Option<String>,
 }
 
-/// What an address says was just done.
+/// The order that an address says was just carried out.
 #[derive(Deserialize)]
 struct Done {
     done: Option<String>,
 }
 
-/// How long an order is confirmed after it was carried out. An address can be a link that anyone made, so it confirms nothing by
-/// itself.
+/// The time for which an order is confirmed after it was carried out. An address alone confirms no order, because anyone can
+/// make a link.
 const CONFIRMED_FOR: Duration = Duration::from_secs(60);
 
 impl PageContext {
-    /// Whether this visitor gave the order just now, and it was carried out.
+    /// Returns whether this visitor gave the order just now, and it was carried out.
     fn was_given_now(&self, order: &OrderLook, visitor: &Visitor) -> bool {
         let ago = self.clock.now().since(Timestamp::from_millis(order.at));
         let is_own = order.by == self.across().signed(&visitor.name);
@@ -162,7 +162,7 @@ impl PageContext {
     }
 }
 
-/// What the parts of a channel's page are drawn of.
+/// The data for the parts of a channel's page.
 struct Part<'a> {
     base: &'a str,
     look: &'a ChannelLook,
@@ -188,7 +188,7 @@ parts! {
     ChangesPart = "channel/changes.html"
 }
 
-/// The parts of a channel's page that change by themselves, by the ids of their elements.
+/// Draws the parts of a channel's page that change by themselves, by the ids of their elements.
 pub(crate) fn channel_parts(
     base: &str,
     look: &ChannelLook,
@@ -225,9 +225,9 @@ struct RegistryPage<'a> {
     look: &'a RegistryLook,
     rows: Turned<IdentityLook>,
     report: Option<ScanReport>,
-    /// What was typed and refused.
+    /// The fields of a form that was refused.
     typed: Option<Typed>,
-    /// What was just done.
+    /// The change that was just made.
     done: Option<String>,
 }
 
@@ -247,7 +247,7 @@ impl AgentPage<'_> {
     }
 }
 
-/// What a visitor typed that was refused, and why.
+/// The fields of a form that was refused, and the reason.
 struct Typed {
     agent: String,
     account: String,
@@ -259,19 +259,19 @@ struct Typed {
 }
 
 impl<'a> RegistryPage<'a> {
-    /// That page of the registry.
+    /// Creates that page of the registry.
     fn new(frame: Frame<'a>, look: &'a RegistryLook, at: Option<usize>) -> Self {
         let rows = Turned::to(at, look.identities.clone());
         Self { frame, look, rows, report: None, typed: None, done: None }
     }
 
-    /// The page on which the agent is.
+    /// Creates the page that has the agent.
     fn with(frame: Frame<'a>, look: &'a RegistryLook, agent: &str) -> Self {
         let place = look.identities.iter().position(|own| own.agent_id == agent);
         Self::new(frame, look, place.map(page_of))
     }
 
-    /// What was typed for this agent, or, without one, for a new agent.
+    /// Returns the refused fields of this agent, or those of a new agent.
     fn typed(&self, agent: Option<&str>) -> Option<&Typed> {
         let is_its = |typed: &&Typed| match agent {
             Some(agent) => !typed.is_new && typed.agent == agent,
@@ -286,15 +286,15 @@ impl<'a> RegistryPage<'a> {
 #[template(path = "question.html")]
 struct QuestionPage<'a> {
     base: &'a str,
-    /// Where the form is sent again.
+    /// The address that gets the form again.
     to: &'a str,
-    /// Where who says no goes.
+    /// The address behind "No".
     back: &'a str,
     question: &'a str,
     pairs: &'a [(String, String)],
 }
 
-/// What came of an order for many channels.
+/// The outcome of an order for many channels.
 #[derive(Template)]
 #[template(path = "many.html")]
 struct ManyPage<'a> {
@@ -387,7 +387,7 @@ async fn order(
     let given = given.map_err(|error| Problem::new(422, "bad-form", error.to_string()))?;
     let (order, reason) = (given.order, reason_of(given.reason.as_deref())?);
     let told = order.clone().told()?;
-    if order.may_ask() && is_asked(&pairs) {
+    if order.may_ask() && may_be_asked(&pairs) {
         let row = shared.across().sheet(id).await?.look.channel;
         let question = match told {
             Told::Request(ChannelRequest::SendResult { to }) => {
@@ -411,9 +411,6 @@ async fn order(
     Ok(done(&headers, &format!("{}/channels/{id}?done={named}", shared.base)))
 }
 
-/// What a form holds, in its order.
-type Pairs = Vec<(String, String)>;
-
 fn pairs_of(
     form: Result<RawForm, axum::extract::rejection::RawFormRejection>,
 ) -> Result<Pairs, Problem> {
@@ -422,14 +419,8 @@ fn pairs_of(
     Ok(form_urlencoded::parse(&form).into_owned().collect())
 }
 
-/// Whether a question may have to be put to who sends the form: not to a script that is sure without having been asked.
-fn is_asked(pairs: &Pairs) -> bool {
-    let is_sure = pairs.iter().any(|(name, value)| name == "sure" && value == "yes");
-    !is_sure || pairs.iter().any(|(name, _)| name == ASKED)
-}
-
-/// Asks before anything is done: a script with a problem, a person with a page that sends the same form again, with what it asked. A
-/// script finds that in the header `dirigent-asked`, and may send it along as the field `asked`.
+/// Asks before anything is done: a person with a page that sends the form again, and a script with a problem. A script finds the mark
+/// of the question in the header `dirigent-asked`, and may send it along as the field `asked`.
 fn ask(
     shared: &PageContext,
     headers: &HeaderMap,
@@ -437,15 +428,13 @@ fn ask(
     question: Question,
     pairs: &Pairs,
 ) -> Page {
-    let Question { words, mark } = question;
     if accepts_json(headers) {
+        let Question { words, mark } = question;
         let asked = [(HeaderName::from_static("dirigent-asked"), mark)];
         return Ok((asked, Problem::new(428, "question", words)).into_response());
     }
-    let is_given = |(name, _): &&(String, String)| name != ASKED && name != "sure";
-    let mut pairs: Pairs = pairs.iter().filter(is_given).cloned().collect();
-    pairs.push((ASKED.to_owned(), mark));
-    page(&QuestionPage { base: &shared.base, to, back, question: &words, pairs: &pairs })
+    let (base, question, pairs) = (&*shared.base, &*question.words, question.agreed(pairs));
+    page(&QuestionPage { base, to, back, question, pairs: &pairs })
 }
 
 /// Stops, holds or resumes the channels that were chosen, or all of them.
@@ -460,9 +449,7 @@ async fn order_many(
     if asked.contains_key("all") {
         pairs.push(("all".to_owned(), "yes".to_owned()));
     }
-    let first =
-        |name: &str| pairs.iter().find(|(named, _)| named == name).map(|(_, value)| value.as_str());
-    let order = match first("order") {
+    let order = match field(&pairs, "order") {
         Some("stop") => ManyOrder::Stop,
         Some("hold") => ManyOrder::Hold,
         Some("resume") => ManyOrder::Resume,
@@ -472,8 +459,8 @@ async fn order_many(
     let many = OrderMany {
         order,
         channels: channels.map(|(_, value)| value.clone()).collect(),
-        all: first("all").is_some(),
-        reason: first("reason").map(ToOwned::to_owned),
+        all: field(&pairs, "all").is_some(),
+        reason: field(&pairs, "reason").map(ToOwned::to_owned),
     };
     let chosen = shared.chosen(&many).await?;
     reason_of(many.reason.as_deref())?;
@@ -510,7 +497,7 @@ fn question_of(many: &OrderMany, chosen: &[Row]) -> Question {
     Question::about(&(verb, ids), format!("{what}?{cut}"))
 }
 
-/// Which page of a long list is asked for; the first is 1.
+/// The number of a page of a long list. The first is 1.
 #[derive(Deserialize)]
 struct At {
     page: Option<usize>,
@@ -605,12 +592,12 @@ async fn registry(
     page(&RegistryPage { done, ..told })
 }
 
-/// What an address says was just changed.
+/// The change that an address says was just made.
 #[derive(Deserialize)]
 struct Changed {
     saved: Option<String>,
     deleted: Option<String>,
-    /// Which page is asked for.
+    /// The number of the page.
     page: Option<usize>,
 }
 
@@ -626,7 +613,7 @@ enum Change {
         /// For an agent that is to be added.
         #[serde(default)]
         new: Option<String>,
-        /// What the visitor saw.
+        /// The entry as the visitor saw it.
         #[serde(default)]
         was_account: String,
         #[serde(default)]

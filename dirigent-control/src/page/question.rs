@@ -1,45 +1,84 @@
-//! What is asked before something is done, and what its answer is for.
+//! A question that is asked before something is done, and the answer to it, which is a part of the form.
 
 use std::hash::{BuildHasher, Hash};
 
 use rustc_hash::FxBuildHasher;
 
 /// The field of a form that says what was asked.
-pub(crate) const ASKED: &str = "asked";
+const ASKED: &str = "asked";
+/// The field of a form that agrees, with [`YES`] in it. The page's script names it, too.
+const SURE: &str = "sure";
+const YES: &str = "yes";
+
+/// The fields of a form, in their order.
+pub(crate) type Pairs = Vec<(String, String)>;
+
+/// The first value of a field.
+pub(crate) fn field<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    pairs.iter().find(|(named, _)| named == name).map(|(_, value)| value.as_str())
+}
+
+/// The answer in a form.
+enum Answer<'a> {
+    /// It does not agree.
+    Missing,
+    /// It agrees without naming a question.
+    Sure,
+    /// It agrees to the question with this mark.
+    To(&'a str),
+}
+
+fn answer_in(pairs: &[(String, String)]) -> Answer<'_> {
+    match (field(pairs, SURE), field(pairs, ASKED)) {
+        (Some(YES), Some(asked)) => Answer::To(asked),
+        (Some(YES), None) => Answer::Sure,
+        (Some(_) | None, _) => Answer::Missing,
+    }
+}
+
+/// Returns whether a form may have to be answered with a question. A script that is sure without naming a question is never asked.
+pub(crate) fn may_be_asked(pairs: &[(String, String)]) -> bool {
+    !matches!(answer_in(pairs), Answer::Sure)
+}
 
 /// A question before something is done.
 pub(crate) struct Question {
     pub(crate) words: String,
-    /// What an answer agrees to: one to another mark is no answer.
+    /// The mark of this question. An answer with another mark is no answer to it.
     pub(crate) mark: String,
 }
 
 impl Question {
-    /// A question whose answer is for these very words.
+    /// Creates a question that is asked again when any of its words change.
     pub(crate) fn of(words: String) -> Self {
         Self { mark: mark_of(&words), words }
     }
 
-    /// A question whose answer is for what it is about. Words that change from moment to moment, such as who speaks, are no part of
-    /// that: in a lively channel it would be asked without end.
+    /// Creates a question that is asked again when its subject changes. The subject leaves out words that change from moment to
+    /// moment, for example who speaks, because a lively channel would be asked about without end.
     pub(crate) fn about(what: &impl Hash, words: String) -> Self {
         Self { mark: mark_of(what), words }
     }
 
-    /// What is still to be asked of who sends these fields; `None` if they agree. A script that is sure without saying what it was
-    /// asked is taken at its word.
+    /// Returns what must still be asked before the form is carried out, and `None` if the form agrees.
     pub(crate) fn unless_agreed(self, pairs: &[(String, String)]) -> Option<Self> {
-        let first = |name: &str| {
-            pairs.iter().find(|(named, _)| named == name).map(|(_, value)| value.as_str())
-        };
-        match (first("sure"), first(ASKED)) {
-            (Some("yes"), Some(asked)) if asked != self.mark => {
+        match answer_in(pairs) {
+            Answer::To(asked) if asked != self.mark => {
                 let words = format!("This has changed meanwhile. {}", self.words);
                 Some(Self { words, ..self })
             }
-            (Some("yes"), _) => None,
-            _ => Some(self),
+            Answer::To(_) | Answer::Sure => None,
+            Answer::Missing => Some(self),
         }
+    }
+
+    /// Returns the form that agrees to this question and else is as it was sent.
+    pub(crate) fn agreed(&self, pairs: &[(String, String)]) -> Pairs {
+        let is_given = |(name, _): &&(String, String)| name != ASKED && name != SURE;
+        let mut agreed: Pairs = pairs.iter().filter(is_given).cloned().collect();
+        let answer = [(ASKED, self.mark.as_str()), (SURE, YES)];
+        agreed.extend(answer.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        agreed
     }
 }
 

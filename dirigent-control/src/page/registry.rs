@@ -1,7 +1,7 @@
 //! The registry of agents, changed with the same checks as the agents' own tool.
 
 use dirigent::host::plain;
-use dirigent::tools::{Caller, DirigentRegister, ToolError};
+use dirigent::tools::{Caller, DirigentRegister, IdentityRegistered, ToolError};
 use dirigent::{AgentId, UserId};
 
 use crate::page::look::{IdentityLook, OrderLook, RegistryLook, words};
@@ -12,7 +12,7 @@ use crate::page::shared::PageContext;
 /// The longest id of an agent, in characters.
 const ID_CHARS_MAX: usize = 100;
 
-/// What a visitor saw of an agent before changing it.
+/// An agent's entry, as a visitor saw it before changing it.
 pub(crate) enum Seen {
     /// There was none.
     Nothing,
@@ -25,11 +25,11 @@ pub(crate) enum Seen {
 /// Why an agent was not registered.
 #[derive(Debug)]
 pub(crate) struct Rejection {
-    /// The field that it is about.
+    /// The field with the fault.
     pub(crate) field: &'static str,
-    /// What is wrong, for who filled it.
+    /// The fault, for who filled in the form.
     pub(crate) said: String,
-    /// The same for a program.
+    /// The problem, for a program.
     pub(crate) problem: Problem,
 }
 
@@ -72,7 +72,8 @@ impl From<ToolError> for Rejection {
     }
 }
 
-/// Whether an agent of this id can be added. A browser takes `.` and `..` in an address for another page.
+/// Returns whether an agent with this id can be added. `.` and `..` cannot, because a browser takes them in an address for
+/// another page.
 fn is_agent_id(agent: &str) -> bool {
     let is_short = agent.chars().nth(ID_CHARS_MAX).is_none();
     is_short && plain::is_name(agent) && !matches!(agent, "." | "..")
@@ -93,7 +94,7 @@ impl PageContext {
         Ok(RegistryLook { identities, can_scan: self.can_scan().await })
     }
 
-    /// Adds an agent, or changes its account and name, if it is as it was `seen`, and logs who did it.
+    /// Adds an agent, or changes its account and name, if it is as it was `seen`. It logs who did it.
     pub(crate) async fn register(
         &self,
         by: &str,
@@ -114,14 +115,11 @@ impl PageContext {
             Ok(()) => self.try_register(agent, account, name).await,
             Err(rejection) => Err(rejection),
         };
-        let mut entry = None;
-        if given.is_ok() {
-            let own = self.entry_of(agent).await?;
-            entry = own.map(|own| format!("{}, {}", own.discord_user_id, own.agent_name));
-        }
+        let entry =
+            given.as_ref().map(|own| format!("{}, {}", own.discord_user_id, own.agent_name));
         let refused = given.as_ref().err().map(|rejection| &rejection.problem);
-        self.record_change(by, (order, Some(agent)), entry, refused).await;
-        given
+        self.record_change(by, (order, Some(agent)), entry.ok(), refused).await;
+        given.map(drop)
     }
 
     async fn entry_of(&self, agent: &str) -> Result<Option<IdentityLook>, Problem> {
@@ -134,7 +132,7 @@ impl PageContext {
         agent: &str,
         account: &str,
         name: Option<String>,
-    ) -> Result<(), Rejection> {
+    ) -> Result<IdentityRegistered, Rejection> {
         let account: UserId = account.trim().parse().map_err(|error| {
             let detail = format!("the account is {error}");
             Rejection::at("account", words::sentence(&detail), Problem::invalid(detail))
@@ -146,9 +144,9 @@ impl PageContext {
             let caller = Caller { guild: Some(*guild), ..Caller::new(agent) };
             let arguments = DirigentRegister { discord_user_id: account, agent_name: name.clone() };
             match self.tools.dirigent_register(&caller, arguments).await {
-                Ok(_) => {
+                Ok(registered) => {
                     self.across().tell_registry_changed().await;
-                    return Ok(());
+                    return Ok(registered);
                 }
                 // It may be in the next one.
                 Err(error @ ToolError::AccountNotInGuild) => refused = error,
@@ -158,7 +156,7 @@ impl PageContext {
         Err(refused.into())
     }
 
-    /// Refuses a change that was made from what is not so any more: no agent is moved, and none comes back, without a word.
+    /// Refuses a change that was made from an old entry. So an agent is not moved or brought back by accident.
     async fn must_be_as_seen(&self, agent: &str, seen: Option<&Seen>) -> Result<(), Rejection> {
         let Some(seen) = seen else { return Ok(()) };
         let now = self.entry_of(agent).await?;
@@ -187,7 +185,8 @@ impl PageContext {
         }
     }
 
-    /// Takes an agent out of the registry, if it is as it was `seen`, and logs who did it. Where it has the floor, its turn is skipped.
+    /// Takes an agent out of the registry, if it is as it was `seen`, and logs who did it. If it has the floor, its turn is
+    /// skipped.
     pub(crate) async fn remove(
         &self,
         by: &str,
@@ -200,15 +199,22 @@ impl PageContext {
         };
         let refused = given.as_ref().err().map(|rejection| &rejection.problem);
         self.record_change(by, ("remove-agent", Some(agent)), None, refused).await;
-        given
+        given?;
+        Ok(self.read_anew().await?)
+    }
+
+    /// Makes the driver, and other processes, read the registry again. The change is logged before, because it is made, whether they
+    /// can read it or not.
+    async fn read_anew(&self) -> Result<(), Problem> {
+        self.dirigent.identities_changed().await?;
+        self.across().tell_registry_changed().await;
+        Ok(())
     }
 
     async fn try_remove(&self, agent: &str) -> Result<(), Problem> {
         if !self.identities.remove(AgentId::from(agent)).await? {
             return Err(Problem::not_found("agent in the registry"));
         }
-        self.dirigent.identities_changed().await?;
-        self.across().tell_registry_changed().await;
         Ok(())
     }
 
@@ -226,10 +232,12 @@ impl PageContext {
             format!("{} added, {} changed", report.added.len(), report.changed.len())
         });
         self.record_change(by, ("scan-agents", None), entry, given.as_ref().err()).await;
-        given
+        let report = given?;
+        self.read_anew().await?;
+        Ok(report)
     }
 
-    /// Writes down who changed the registry, or tried to.
+    /// Logs who changed the registry, or tried to.
     async fn record_change(
         &self,
         by: &str,
@@ -262,9 +270,6 @@ impl PageContext {
         if !ego.is_there().await {
             return Err(absent());
         }
-        let report = ego.scan().await.map_err(|why| Problem::new(409, "not-scanned", why))?;
-        self.dirigent.identities_changed().await?;
-        self.across().tell_registry_changed().await;
-        Ok(report)
+        ego.scan().await.map_err(|why| Problem::new(409, "not-scanned", why))
     }
 }

@@ -63,6 +63,14 @@ async fn steer(visitor: &Visitor, server: &Server) -> Result {
     let overview = "return document.querySelector('h1')?.textContent === 'Channels'";
     visitor.until("the overview", overview).await?;
     tabs::settled(visitor).await?;
+    // Enter in the reason would press the first button of its form.
+    reach(visitor, "at.name === 'reason'").await?;
+    press(visitor, "lunch").await?;
+    press(visitor, ENTER).await?;
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    visitor.until("no order by Enter in the overview", overview).await?;
+    visitor.go(&server.page).await?;
+    tabs::settled(visitor).await?;
     reach(visitor, "at.textContent === 'design-review'").await?;
     press(visitor, ENTER).await?;
     visitor

@@ -29,33 +29,33 @@ use crate::page::places::Places;
 pub struct ChannelLook {
     /// In one line.
     pub channel: Row,
-    /// How it came to be quiet, in a sentence, where it waits for a person and the change is known.
+    /// The reason why it waits for a person, in a sentence, if the change is known.
     pub because: Option<String>,
-    /// What would let agents speak, in a sentence, where none may.
+    /// Advice that lets agents speak, in a sentence, if none may.
     pub advice: Option<Cow<'static, str>>,
     /// Its agents, in speaking order.
     pub agents: Vec<AgentLook>,
     /// Who was chosen to speak next.
     pub chosen: Option<String>,
-    /// Whether people said something that is still to be handed to an agent.
+    /// True if words of a person wait for an agent.
     pub has_word: bool,
     /// Turns since a person last spoke.
     pub turns_since_human: u32,
     /// Cycles since a person last spoke.
     pub cycles_since_human: u32,
-    /// What was used of its budgets, where it has any.
+    /// Its budgets, each with its use. Empty if it has none.
     pub budgets: Vec<BudgetLook>,
-    /// The discussion, where it is one.
+    /// The discussion, if the channel is one.
     pub discussion: Option<DiscussionLook>,
-    /// What works for it just now, by name, as the host told.
+    /// The workers that the host reported for it, by name.
     pub workers: Vec<WorkLook>,
     /// Its newest changes, the newest first.
     pub changes: Vec<ChangeLook>,
-    /// The newest orders that it was given on a page, the newest first, at most 10: since its process began, or longer with an
+    /// Its newest orders from pages, the newest first, at most 10. They go back to the start of its process, or further with an
     /// [`OrderStore`](crate::OrderStore).
     #[serde(default)]
     pub given: Vec<OrderLook>,
-    /// The orders that can be given to it now, as [`Order`](crate::Order) names them.
+    /// The orders that it takes now, by their names in [`Order`](crate::Order).
     pub orders: Vec<Cow<'static, str>>,
 }
 
@@ -70,9 +70,10 @@ pub struct ChannelLook {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OrderLook {
-    /// When, in milliseconds of Unix time.
+    /// The moment, in milliseconds of Unix time.
     pub at: u64,
-    /// Which, as [`Order`](crate::Order) names it; of the registry `add-agent`, `change-agent`, `remove-agent` or `scan-agents`.
+    /// Its name in [`Order`](crate::Order), for example `stop`. A change of the registry is `add-agent`, `change-agent`,
+    /// `remove-agent` or `scan-agents`.
     pub order: Cow<'static, str>,
     /// The agent that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,18 +81,19 @@ pub struct OrderLook {
     /// The mode that it gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Cow<'static, str>>,
-    /// The id of the channel to which it sends a result.
+    /// The id of the channel that gets the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// What the registry has since, for people: an agent's account and name, or how many agents a scan added and changed.
+    /// The new state of the registry, for people. For example an agent's account and name, or the number of agents that a scan
+    /// added and changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<String>,
-    /// Who gave it, by name, and where there are several processes on whose page: `anna at bot-1`.
+    /// The name of who gave it. With several processes it has the page, too, for example `anna at bot-1`.
     pub by: String,
-    /// Why, in the words of who gave it: at most 200 characters.
+    /// The reason, in the words of who gave it, at most 200 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Why it was not carried out, as the problem's `type` ends.
+    /// The end of the problem's `type`, if it was refused.
     pub refused: Option<String>,
 }
 
@@ -121,7 +123,7 @@ impl LoggedOrder {
 }
 
 impl OrderLook {
-    /// The order with what it is about.
+    /// Returns the order with its subject.
     pub(crate) fn told(&self) -> String {
         let about = self.agent.as_deref().or(self.mode.as_deref());
         let about = about.map(|about| format!(" {about}")).unwrap_or_default();
@@ -147,27 +149,27 @@ pub struct AgentLook {
     pub id: String,
     /// Its name for people.
     pub name: String,
-    /// What became of its turn in this cycle: `has the floor`, `to come`, `spoke`, `passed`, `skipped`, `muted`, `away`.
+    /// Its turn in this cycle: `has the floor`, `to come`, `spoke`, `passed`, `skipped`, `muted` or `away`.
     pub turn: Cow<'static, str>,
-    /// What it does here: `idle`, `queued`, `active`, `waiting` or `offline`.
+    /// Its activity here: `idle`, `queued`, `active`, `waiting` or `offline`.
     pub doing: Cow<'static, str>,
-    /// Whether it may speak now.
+    /// True if it may speak now.
     pub may_speak: bool,
-    /// Why it may, or may not, speak, and what would change that.
+    /// The reason why it may or may not speak, and what would change that.
     pub why: String,
-    /// How its newest calls failed, in a sentence with the class of the failure, where they did: in any channel of its process.
+    /// The failure of its newest calls in any channel of its process. A sentence with the class of the failure.
     #[serde(default)]
     pub failing: Option<String>,
-    /// Whether it is muted here.
+    /// True if it is muted here.
     pub is_muted: bool,
-    /// Whether it came back and waits to be assigned.
+    /// True if it came back and waits to be assigned.
     pub is_unassigned: bool,
-    /// Whether it is in the speaker list.
+    /// True if it is in the speaker list.
     pub is_listed: bool,
 }
 
 impl AgentLook {
-    /// The agent in the id of an element: the focus stays with the agent wherever its row moves.
+    /// Returns the agent as a part of an element's id. So the focus stays with the agent if its row moves.
     pub(crate) fn key(&self) -> String {
         in_path(&self.id)
     }
@@ -178,7 +180,7 @@ pub(crate) fn in_path(id: &str) -> String {
     form_urlencoded::byte_serialize(id.as_bytes()).collect::<String>().replace('+', "%20")
 }
 
-/// What something that works for a channel has done so far: an agent whose answer takes long, or a program that it uses.
+/// The progress of something that works for a channel, for example an agent with a long answer, or a program that it uses.
 ///
 /// ```
 /// fn line(work: &dirigent_control::WorkLook) -> String {
@@ -191,13 +193,13 @@ pub(crate) fn in_path(id: &str) -> String {
 pub struct WorkLook {
     /// Its name.
     pub worker: String,
-    /// What it does, or what it said last: at most 200 characters in one line.
+    /// Its activity, or its newest words, at most 200 characters in one line.
     pub so_far: String,
-    /// When the host told that, in milliseconds of Unix time.
+    /// The moment of the host's report, in milliseconds of Unix time.
     pub at: u64,
 }
 
-/// What was used of a budget.
+/// A budget and its use.
 ///
 /// ```
 /// fn is_spent(budget: &dirigent_control::BudgetLook) -> bool {
@@ -210,9 +212,9 @@ pub struct WorkLook {
 pub struct BudgetLook {
     /// `turns`, `cycles` or `cost`.
     pub what: Cow<'static, str>,
-    /// So much.
+    /// The part that was used.
     pub used: u64,
-    /// Of so much.
+    /// The whole budget.
     pub limit: u64,
 }
 
@@ -227,18 +229,18 @@ pub struct BudgetLook {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ChangeLook {
-    /// When, in milliseconds of Unix time.
+    /// The moment, in milliseconds of Unix time.
     pub at: u64,
-    /// Which agent it is about.
+    /// The agent that it is about.
     pub agent: Option<String>,
-    /// What happened, in a sentence.
+    /// The change, in a sentence.
     pub sentence: String,
     /// The cause, as the core names it.
     pub cause: String,
-    /// Whether something failed, or was late.
+    /// True if something failed or was late.
     #[serde(default)]
     pub is_failure: bool,
-    /// What kind of failure it is, where the agent said it and the process has not ended since.
+    /// The class that the agent gave its failure. `None` if it gave none, or if the process has ended since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// The phase afterwards.
@@ -247,7 +249,23 @@ pub struct ChangeLook {
     pub turn: u64,
 }
 
-/// What the driver tells of a channel.
+/// An order, its button, and what it does.
+type HelpEntry = (&'static str, &'static str, &'static str);
+
+/// The help below the buttons, in its order. An order without an entry is explained beside its own field.
+const HELP: [HelpEntry; 9] = [
+    ("resume", "Resume", "ends a stop, a hold or a finish"),
+    ("wake", "Wake", "begins a cycle without a message"),
+    ("stop", "Stop", "takes the floor away at once, and denies every agent until it is resumed"),
+    ("hold", "Hold", "pauses the channel until it is resumed; the order of the agents is kept"),
+    ("finish", "Finish", "says that the work is done; a person’s message begins anew"),
+    ("reset-budget", "Reset the budget", "lets what was used count from zero"),
+    ("archive", "Archive", "closes the channel for good"),
+    ("speak-next", "Speak next", "gives an agent the next turn"),
+    ("mute", "Mute", "gives an agent no turns here"),
+];
+
+/// The driver's answers about a channel.
 #[derive(Default)]
 pub(crate) struct ChannelFacts {
     pub(crate) status: Option<Box<Status>>,
@@ -294,12 +312,12 @@ impl ChannelLook {
         }
     }
 
-    /// Whether there is a speaker list to be drawn.
+    /// Returns whether there is a speaker list to draw.
     pub(crate) fn has_ring(&self) -> bool {
         self.channel.keeps_turns() && self.agents.iter().any(|agent| agent.is_listed)
     }
 
-    /// The speaker list as a picture.
+    /// Returns the speaker list as a picture.
     pub(crate) fn ring(&self) -> String {
         let mark = |agent: &AgentLook| match &*agent.turn {
             "has the floor" => SeatMark::Speaks,
@@ -323,7 +341,7 @@ impl ChannelLook {
         Ring { seats: seats.collect(), middle, below: below.to_owned() }.svg()
     }
 
-    /// The order that the channel rests by, if it was given on a page.
+    /// Returns the order by which the channel rests, if it was given on a page.
     pub(crate) fn rests_by(&self) -> Option<&OrderLook> {
         let rests = match self.channel.pause.as_deref()? {
             "stopped" => "stop",
@@ -334,7 +352,7 @@ impl ChannelLook {
         carried_out.filter(|order| order.order == rests)
     }
 
-    /// The order that lets agents speak again, where one does.
+    /// Returns the order that lets agents speak again, if there is one.
     pub(crate) fn main_order(&self) -> &'static str {
         let is_spent = self.budgets.iter().any(|budget| budget.used >= budget.limit);
         let orders = [("resume", true), ("reset-budget", is_spent), ("wake", true)];
@@ -342,18 +360,12 @@ impl ChannelLook {
         orders.map(|(order, _)| order).next().unwrap_or_default()
     }
 
-    /// Whether one of its buttons has words in the help below them.
-    pub(crate) fn has_help(&self) -> bool {
-        let told = |order: &Cow<'_, str>| {
-            !matches!(
-                &**order,
-                "post" | "set-mode" | "retry-posts" | "dismiss-result" | "send-result" | "assign"
-            )
-        };
-        self.channel.turns != "unknown" && self.orders.iter().any(told)
+    /// Returns the part of the help that is about the orders of this moment.
+    pub(crate) fn help(&self) -> Vec<HelpEntry> {
+        HELP.into_iter().filter(|(order, ..)| self.can(order)).collect()
     }
 
-    /// Whether this order can be given now.
+    /// Returns whether this order can be given now.
     pub(crate) fn can(&self, order: &str) -> bool {
         self.orders.iter().any(|can| can == order)
     }
@@ -383,13 +395,13 @@ fn agents(status: &Status, explanations: &[Explanation], names: &Names) -> Vec<A
     status.agents.iter().map(look).collect()
 }
 
-/// How one agent stands in the channel.
+/// Returns the state of one agent in the channel.
 pub(crate) fn agent_look(status: &Status, why: &Explanation, names: &Names) -> Option<AgentLook> {
     let all = agents(status, std::slice::from_ref(why), names);
     all.into_iter().find(|look| look.id == why.agent.as_str())
 }
 
-/// The newest failures of an agent, the newest first.
+/// Returns the newest failures of an agent, the newest first.
 pub(crate) fn failures(
     history: &[ChannelEvent],
     classes: &[(TurnId, Arc<str>)],
@@ -470,14 +482,14 @@ fn class_of(event: &ChannelEvent, classes: &[(TurnId, Arc<str>)]) -> Option<Stri
     failed.map(|(_, class)| (**class).to_owned())
 }
 
-/// What happened, with the names that people know.
+/// Returns the change as a sentence, with the names that people know.
 fn sentence_of(event: &ChannelEvent, names: &Names) -> String {
     let mut event = event.clone();
     event.agent = event.agent.map(|agent| AgentId::from(names.of(&agent)));
     words::sentence(&event.to_string())
 }
 
-/// The change with which the channel fell quiet, or who asked for a person.
+/// Returns the change that made the channel quiet, or who asked for a person.
 fn because(status: &Status, history: &[ChannelEvent], names: &Names) -> Option<String> {
     let fell = |event: &ChannelEvent| {
         event.transition.to == PhaseKind::Dormant && event.transition.from != PhaseKind::Dormant
@@ -518,7 +530,7 @@ fn work(work: &Work) -> WorkLook {
     WorkLook { worker: work.worker.to_string(), so_far, at: work.at.as_millis() }
 }
 
-/// What can be told to the channel as it stands. The machine is asked all the same.
+/// Returns the orders that the channel can take now. This is a hint for the page, because the turn machine decides.
 fn orders(
     row: &Row,
     status: Option<&Status>,
