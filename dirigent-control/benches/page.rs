@@ -1,5 +1,5 @@
-//! What the page costs: an overview of 1,000 channels, a live page, a turn while no page is open; and how soon an event in one of
-//! 10,000 channels is seen by one viewer, and by 200. With `seen` only the last.
+//! Measures what the page costs. The figures are an overview of 1,000 channels, a live page, and a turn while no page is open.
+//! The last one is how soon an event in one of 10,000 channels is seen by one viewer and by 200. With `seen` only the last.
 #![expect(
     clippy::print_stdout,
     clippy::cast_precision_loss,
@@ -144,11 +144,11 @@ async fn overview(times: usize) -> Result<(), AgentError> {
     Ok(())
 }
 
-/// What a number of viewers of the same list costs.
+/// The costs of a number of viewers that look at one list.
 struct Seen {
     /// From an event until the last of them has it, the longest last.
     took: Vec<Duration>,
-    /// How many lists were drawn for an event.
+    /// The number of lists that were drawn for an event.
     drawn: f64,
     /// Processor time of an event, all viewers told.
     cost: Duration,

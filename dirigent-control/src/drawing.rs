@@ -1,7 +1,7 @@
 //! Draws what happened in a channel of [`dirigent`], for people who would rather look than read.
 //!
 //! * [`Score`] draws turns as music is written: one stave for each agent, speech as bars, silences as rests with their
-//!   reason, denied runs hollow, the words of people as marks. It is an SVG that needs nothing else.
+//!   reason, denied runs hollow, the words of people as marks. It is an SVG that stands alone.
 //! * [`Ring`] draws a speaker list: who has the floor, who spoke, passed, is away.
 //! * [`Replay`] gives a recording to the turn machine again and keeps what it answered at every step: the state, who was
 //!   asked, who was denied and why. [`Replay::html`] is one HTML file with all of it, to be scrubbed without a network.

@@ -43,13 +43,13 @@
 //!
 //! # Who may come in
 //!
-//! Every path answers 401 without a token, as `Authorization: Bearer …` or as the session that the sign-in form begins.
-//! A viewer sees everything and changes nothing. Ten failures a minute bar an address for a minute. A host with
-//! sessions of its own plugs in a [`Check`].
+//! Every path answers 401 without a token, as `Authorization: Bearer …` or as the session that the sign-in form begins. A
+//! viewer reads everything and gives no orders. Ten failures a minute bar an address for a minute. A host with sessions of its
+//! own plugs in a [`Check`].
 //!
-//! Names, topics and messages are escaped. A channel's page shows its newest messages, to viewers too: they are read from the chat when
-//! the page is opened, and reach no store, no log and no stream. A discussion's guide is shown, and what a host tells of work under way
-//! ([`Channel::progress`](dirigent::Channel::progress)).
+//! Names, topics and messages are escaped. A channel's page shows its newest messages, to viewers too. They are read from the
+//! chat when you open the page. They reach no store, no log and no stream. A discussion's guide is shown, and what a host tells
+//! of work under way ([`Channel::progress`](dirigent::Channel::progress)).
 
 // `drawing` makes pictures and knows no server, `page` is all that does.
 

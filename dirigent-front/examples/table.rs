@@ -4,13 +4,13 @@
 //! cargo run -p dirigent-front --example table -- "python3 clients/bot.py" "node clients/bot.mjs"
 //! ```
 //!
-//! Each argument is a command that runs one bot. In its environment the bot finds where Discord and the front are, its token, its
-//! secret and its agent's name; `table` prints the names. It prints `ready` once it hears its channel.
+//! Each argument is a command that runs one bot. The bot's environment has the addresses of Discord and of the front, its
+//! token, its secret and its agent's name. `table` prints the names. The bot must print `ready` once it hears its channel.
 //!
-//! Then a person says something four times, and each time the bots have turns until all pass. What goes wrong in the world goes
-//! wrong here, too: the first bot is killed in its turn and started again, the table is stopped while a bot thinks, and the
-//! answers of every fourth connection to the front are lost. `table` fails if a bot speaks out of its turn, if something is
-//! said twice, if a turn is lost without a kill, or if the table does not come to rest.
+//! Then a person says something four times, and each time the bots have turns until all pass. The example brings faults, as the
+//! world does. The first bot is killed in its turn and started again. The table is stopped while a bot thinks. The answers of
+//! every fourth connection to the front are lost. `table` fails if a bot speaks out of its turn or says something twice. It
+//! also fails if a turn is lost without a kill, or if the table does not come to rest.
 #![expect(
     clippy::print_stdout,
     clippy::indexing_slicing,
@@ -42,13 +42,13 @@ use tokio::time::timeout;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// So long the table waits for anything that must happen.
+/// The longest wait for anything that must happen.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// An agent that has been killed is passed over after this time.
+/// The time after which a killed agent is skipped.
 const RUN: Duration = Duration::from_secs(15);
-/// A bot that was told to think has ended by then.
+/// The time after which a bot has surely ended its thinking.
 const THOUGHT: Duration = Duration::from_secs(4);
-/// How often the person says something.
+/// The number of times that the person says something.
 const WORDS: [&str; 4] =
     ["Tabs or spaces?", "And in Python?", "Who tells the others?", "Take your time to think."];
 
@@ -275,7 +275,7 @@ fn floor(dirigent: &Dirigent, channel: ChannelId) -> Option<AgentId> {
     dirigent.channel(channel).floor().map(|(agent, _)| agent)
 }
 
-/// Waits for an event with which this is so. Returns how many turns went wrong.
+/// Waits for an event that makes this true. Returns how many turns went wrong.
 async fn until(events: &mut Events, is: impl AsyncFn(&ChannelEvent) -> bool) -> Result<usize> {
     let mut lost = 0;
     loop {
@@ -319,7 +319,7 @@ async fn watch(
     Err("the chat is gone".into())
 }
 
-/// Each bot had its say, and nothing was said twice.
+/// Checks that each bot had its say, and said each thing once.
 fn judge(discord: &MemoryDiscord, channel: ChannelId, bots: &[Bot]) -> Result {
     let said: Vec<_> = discord.messages(channel);
     let mut once = HashSet::new();

@@ -20,14 +20,14 @@ use crate::parts::FrontParts;
 use crate::problem::Problem;
 use crate::seats::Taken;
 
-/// How long the end of a run in a seat may take to be stored.
+/// The longest wait until the end of a run in a seat is stored.
 const STORED_WITHIN: Duration = Duration::from_secs(5);
 /// The longest name of a run, in bytes.
 const RUN_MAX: usize = 200;
 
 type Asked<T> = Result<Json<T>, JsonRejection>;
 
-/// May this run begin?
+/// A question whether a run may begin.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Begin {
@@ -37,7 +37,7 @@ pub(crate) struct Begin {
     run: String,
 }
 
-/// Whether it may.
+/// The answer to the question.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Begun {
@@ -50,17 +50,17 @@ pub(crate) struct Begun {
     speaker: Option<String>,
     /// True if this run had begun before, or another run of this turn had. Then a newer run takes the place of the older.
     was_running: bool,
-    /// True if other agents wait for the end of this run. False where no turns are kept.
+    /// True if other agents wait for the end of this run. False if the channel keeps no turns.
     holds_floor: bool,
     /// Words for the system prompt: who the agent is, who else is there, and that it is its turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     briefing: Option<String>,
-    /// What was said since the agent's last turn, oldest first. Left out if the chat did not tell.
+    /// The messages since the agent's last turn, the oldest first. Left out if the chat did not tell them.
     #[serde(skip_serializing_if = "Option::is_none")]
     missed: Option<Vec<Missed>>,
 }
 
-/// A run ended.
+/// The end of a run.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct End {
@@ -73,13 +73,13 @@ pub(crate) struct End {
     text: Option<String>,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum OutcomeName {
     /// With these words. Words such as `NO_REPLY` are a pass.
     Spoke,
-    /// With nothing to say.
+    /// Without words.
     Pass,
     /// With an error.
     Failed,
@@ -97,7 +97,7 @@ pub(crate) struct Say {
     text: String,
 }
 
-/// Whether the end was taken.
+/// The answer to the end of a run.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Ended {
     /// Only if this is true the words may be posted.
@@ -106,14 +106,14 @@ pub(crate) struct Ended {
     duplicate: bool,
 }
 
-/// These agents are alive.
+/// A heartbeat of agents.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Heartbeat {
     agents: Vec<String>,
 }
 
-/// Nothing more to say.
+/// An empty answer.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Done {}
 
@@ -121,7 +121,7 @@ pub(crate) struct Done {}
 struct Run {
     agent: AgentId,
     channel: ChannelId,
-    /// As the program calls it.
+    /// The program's name for the run.
     name: String,
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn channel_id(text: &str) -> Result<ChannelId, Problem> {
     text.parse().map_err(|_| Problem::invalid("a channel is the number by which Discord knows it"))
 }
 
-/// Asks whether the agent may run now. Ask again with the same run if an answer was lost: it stays the same.
+/// Asks whether the agent may run now. If an answer was lost, ask again with this run, because its answer does not change.
 #[utoipa::path(post, path = "/begin", request_body = Begin, responses((status = 200, body = Begun), (status = "4XX", body = Problem), (status = "5XX", body = Problem)))]
 pub(crate) async fn begin(
     State(front): State<Arc<FrontParts>>,
@@ -190,7 +190,7 @@ pub(crate) async fn begin(
     Ok(Json(begun))
 }
 
-/// The briefing of an agent that has a bot of its own, and what it missed, as far as the chat tells.
+/// Returns the briefing of an agent that has a bot of its own, and the messages that it missed, as far as the chat tells.
 async fn surroundings(
     front: &FrontParts,
     channel: ChannelId,
@@ -207,7 +207,7 @@ async fn surroundings(
     (Some(turn.briefing()), missed.ok())
 }
 
-/// The turn of an agent for which Dirigent posts, if it has one.
+/// Begins the turn of an agent in a seat, if it has one.
 fn begin_in_seat(front: &FrontParts, run: &Run) -> Option<Begun> {
     let (turn, was_running) = front.seats.begin(&run.agent, run.channel, &run.name)?;
     Some(Begun {
@@ -311,8 +311,8 @@ async fn end_in_seat(front: &FrontParts, run: &Run, answer: Result<Reply, AgentE
     Ended { accepted: taken != Taken::Not, duplicate: taken == Taken::Before }
 }
 
-/// Says that these agents are alive. Send it every few seconds for agents that are connected: an agent whose heartbeats are
-/// missing is skipped, if the settings watch it, and back with its next one.
+/// Says that these agents are alive. Send it every few seconds for agents that are connected. If the settings watch heartbeats,
+/// an agent without them is skipped, and is back with its next one.
 #[utoipa::path(post, path = "/heartbeat", request_body = Heartbeat, responses((status = 200, body = Done), (status = "4XX", body = Problem), (status = "5XX", body = Problem)))]
 pub(crate) async fn heartbeat(
     State(front): State<Arc<FrontParts>>,

@@ -14,9 +14,9 @@ use crate::problem::Problem;
 
 /// The largest body of a request, in bytes.
 const BODY_MAX: usize = 256 * 1024;
-/// A body that is not whole by then is not waited for.
+/// The time for the whole body of a request.
 const BODY_TIME: Duration = Duration::from_secs(10);
-/// Names by which this machine reaches itself.
+/// Names of this machine for itself.
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
 pub(crate) async fn door(
@@ -72,7 +72,7 @@ async fn whole(front: &FrontParts, request: Request) -> Result<Request, Problem>
     Ok(Request::from_parts(head, Body::from(read)))
 }
 
-/// A page in a browser of this machine could send a request here under another name (DNS rebinding), or across sites.
+/// Refuses requests that a page in a browser could send, for example under another name (DNS rebinding) or across sites.
 fn is_meant_for_us(front: &FrontParts, headers: &HeaderMap) -> Result<(), Problem> {
     if headers.contains_key(header::ORIGIN) {
         let detail = "requests from a browser are not answered";

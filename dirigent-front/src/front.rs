@@ -26,8 +26,8 @@ use crate::{asking, reading, tool_calls, turns};
 
 /// Answers programs that ask for the turns of their agents. Clones share it.
 ///
-/// A request brings a program's secret: `Authorization: Bearer NAME.SECRET`. With it a program asks for its own agents only,
-/// and reads only of channels in which one of them is.
+/// A request brings a program's secret: `Authorization: Bearer NAME.SECRET`. A program asks for its own agents only, and reads
+/// only channels that one of them is in.
 #[derive(Clone)]
 pub struct Front {
     shared: Arc<FrontParts>,
@@ -59,7 +59,7 @@ pub enum FrontError {
     BoundTwice {
         /// The agent.
         agent: AgentId,
-        /// The host to which it was given first.
+        /// The host that had it first.
         first: String,
         /// The other host.
         second: String,
@@ -85,8 +85,8 @@ impl Front {
         FrontBuilder { front, wrong: None }
     }
 
-    /// Replaces all secrets of a host, at once. To change a secret without a pause, set the old and the new one, give the
-    /// program the new one, and then set the new one alone. Returns false if there is no such host.
+    /// Replaces all secrets of a host, at once. To change a secret without a pause, first set the old and the new one. Then
+    /// give the program the new one, and set the new one alone. Returns false if there is no such host.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl Front {
         self.shared.keys.failed()
     }
 
-    /// Whether the front may listen at this address: beyond this machine only behind TLS.
+    /// Returns whether the front may listen at this address. Beyond this machine it needs TLS.
     pub(crate) fn may_listen_at(&self, address: IpAddr) -> bool {
         address.is_loopback() || self.shared.is_behind_tls
     }
@@ -208,7 +208,7 @@ impl FrontBuilder {
         self
     }
 
-    /// Sets the agents for which Dirigent posts. Default: none.
+    /// Sets the seats of agents without a bot, because Dirigent posts for them. Default: none.
     #[must_use]
     pub fn seats(mut self, seats: Seats) -> Self {
         self.front.seats = seats;
@@ -230,8 +230,8 @@ impl FrontBuilder {
         self
     }
 
-    /// Adds a name under which the front is reached, such as `front.example.org`. A request that names another is refused,
-    /// because a web page could have sent it. Names of this machine are known.
+    /// Adds a name of the front, for example `front.example.org`. A request that names another is refused, because a web page
+    /// could have sent it. Names of this machine are known.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.front.names.push(name.into());

@@ -58,8 +58,8 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// Returns whose secret this is: `NAME.SECRET`. A wrong one is counted for its name, and never bars a right one, because
-    /// else anybody could lock a program out.
+    /// Returns the program with this secret, `NAME.SECRET`. A wrong secret is counted for its name. It never bars a right one,
+    /// because else anybody could lock a program out.
     pub(crate) fn asker(&self, token: &str) -> Option<Arc<Asker>> {
         let (name, secret) = token.split_once('.').unwrap_or((token, ""));
         let asker = self.askers.get(name);

@@ -9,7 +9,7 @@
 //! | has none, because Dirigent posts for it with an account or a persona | a [`Seats::seat`] in the builder, then `POST /v1/begin` and `POST /v1/say` |
 //!
 //! `GET /v1/turns` tells it when its turn comes, and `GET /v1/openapi.json` describes every request. If the front does not
-//! answer, an agent stays silent: nothing here ever means "go ahead" but `allowed: true`.
+//! answer, an agent stays silent, because only `allowed: true` ever means "go ahead".
 //!
 //! ```no_run
 //! use dirigent::Dirigent;

@@ -1,4 +1,4 @@
-//! What was said in a channel since an agent spoke there last.
+//! Messages in a channel since an agent spoke there last.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,9 +13,9 @@ use utoipa::ToSchema;
 const PAGE: u8 = 100;
 /// The most pages that are read behind an agent's last words.
 const PAGES: usize = 5;
-/// How much an agent is given of which nothing is known.
+/// The number of messages for an agent without a known last turn.
 const FIRST: u8 = 50;
-/// Of more pairs of an agent and a channel nothing is known any more.
+/// The most pairs of an agent and a channel that are remembered.
 const KNOWN_MAX: usize = 10_000;
 
 /// A message as an agent reads it.
@@ -28,9 +28,9 @@ pub(crate) struct Missed {
     /// Its name for people.
     name: String,
     is_person: bool,
-    /// The message in one piece for a prompt: name, words, what it answers, and what is only named, such as files.
+    /// The message in one piece for a prompt. It has the name, the words and the message that it answers. Files are named only.
     line: String,
-    /// In milliseconds of Unix time.
+    /// The moment, in milliseconds of Unix time.
     at: u64,
 }
 
@@ -72,7 +72,7 @@ impl Given {
         with(all.entry(key).or_default())
     }
 
-    /// What was given in the run counts as read.
+    /// Marks the messages of the run as read.
     pub(crate) fn read(&self, agent: &AgentId, channel: ChannelId) {
         self.marks((agent.clone(), channel), |marks| marks.done = marks.open.or(marks.done));
     }

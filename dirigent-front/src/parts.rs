@@ -1,4 +1,4 @@
-//! What every request needs.
+//! The parts that every request needs.
 
 use std::sync::Arc;
 

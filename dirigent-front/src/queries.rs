@@ -1,4 +1,4 @@
-//! The parameters of requests that change nothing.
+//! The parameters of requests that only read.
 
 use serde::Deserialize;
 use utoipa::IntoParams;

@@ -1,4 +1,4 @@
-//! Questions that change nothing: how a channel stands, and why an agent is silent.
+//! Requests that only read: the state of a channel, and why an agent is silent.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use crate::parts::FrontParts;
 use crate::problem::Problem;
 use crate::queries;
 
-/// Whether an agent may speak now, and why.
+/// The answer whether an agent may speak now, and why.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Why {
     allowed: bool,
     text: String,
 }
 
-/// How a channel stands.
+/// The state of a channel.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ChannelLook {
-    /// `chat`, `report`, `work`, `discussion` or `none`.
+    /// The mode: `chat`, `report`, `work`, `discussion` or `none`.
     mode: String,
-    /// `disabled`, `dead`, `normal`, `shuffle` or `archived`.
+    /// The state of turn management: `disabled`, `dead`, `normal`, `shuffle` or `archived`.
     turns: String,
     /// The agent that has the floor.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Hosted agents whose words come from outside.
+//! Hosted agents with words from outside.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use dirigent::{Agent, AgentError, AgentId, ChannelId, Reply, Turn};
 use tokio::sync::oneshot;
 
-/// Of more pairs of an agent and a channel the last run is not known any more, so that its repeated end is refused.
+/// The most pairs of an agent and a channel with a known last run. Beyond them a repeated end is refused.
 const TAKEN_MAX: usize = 10_000;
 
 /// The seats of agents that have no bot of their own, so that Dirigent posts for them. Give each to
@@ -26,7 +26,7 @@ struct Desk {
     /// Every agent that has a seat.
     seated: Vec<AgentId>,
     turns: HashMap<(AgentId, ChannelId), Seated>,
-    /// The last run of each that was taken: its end may be told again.
+    /// The last finished run of each, because its end may be told again.
     taken: HashMap<(AgentId, ChannelId), String>,
 }
 

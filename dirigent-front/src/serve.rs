@@ -13,16 +13,16 @@ use tokio_io_timeout::TimeoutStream;
 
 use crate::front::Front;
 
-/// Who has not sent the head of a request by then is let go.
+/// The time for the head of a request, before the connection is closed.
 const HEAD_TIME: Duration = Duration::from_secs(10);
-/// Who has taken nothing of what is written for so long is let go.
+/// The longest time without progress of a write, before the connection is closed.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 /// The most connections at once.
 const CONNECTIONS_MAX: usize = 1_024;
 
 impl Front {
-    /// Serves the front over HTTP/1.1 until the future is dropped. Connections end with it. At most 1,024 are kept, and at most
-    /// half of the file descriptors that the process may have.
+    /// Serves the front over HTTP/1.1 until the future is dropped. Connections end with it. There are at most 1,024, and at
+    /// most half as many as the process may have file descriptors.
     ///
     /// # Errors
     ///

@@ -35,7 +35,7 @@ pub(crate) struct ToolUse {
     agent: String,
     /// The channel in which the agent was spoken to.
     channel: String,
-    /// As the model wrote them.
+    /// The arguments, as the model wrote them.
     arguments: Value,
 }
 

@@ -24,7 +24,7 @@ use crate::parts::FrontParts;
 use crate::problem::Problem;
 use crate::queries;
 
-/// A stream without events says something so often, so that a broken connection is noticed.
+/// The pause between two signs of life, so that a broken connection is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// A stream ends then; the program connects again, and its secret is looked at again.
 const LASTS: Duration = Duration::from_secs(15 * 60);
@@ -42,7 +42,7 @@ pub(crate) struct TurnNews {
 }
 
 /// Streams the turns of agents in the channels for which this process acts. It begins with the turns that they have now, so
-/// that nothing is missed when you connect again.
+/// that you miss none when you connect again.
 #[utoipa::path(get, path = "/turns", params(queries::TurnsAsked), responses((status = 200, body = TurnNews, content_type = "text/event-stream"), (status = "4XX", body = Problem)))]
 pub(crate) async fn turns(
     State(front): State<Arc<FrontParts>>,
@@ -91,7 +91,7 @@ fn floor(front: &FrontParts, channel: ChannelId) -> Floor {
     front.dirigent.channel(channel).floor()
 }
 
-/// Some agents, and what was told of them.
+/// Some agents, and the newest events that were sent about them.
 #[derive(Debug)]
 struct Watched {
     agents: BTreeSet<AgentId>,

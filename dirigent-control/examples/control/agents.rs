@@ -7,7 +7,7 @@ use dirigent::{Agent, AgentError, Clock, Reply, SystemClock, Turn};
 
 pub(crate) struct Scripted {
     pub(crate) lines: &'static [&'static str],
-    /// How many of its turns it has had.
+    /// The number of turns that it has had.
     pub(crate) turns: AtomicUsize,
     pub(crate) thinks: Duration,
 }

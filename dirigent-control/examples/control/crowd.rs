@@ -35,7 +35,7 @@ const CHANNELS: [&str; 7] = [
 
 const TOPIC: &str = "https://example.org/a/very/long/address/without/any/space/in/it/that/could/be/broken/somewhere?and=more ";
 
-/// What the crowd is made of, before the library is there.
+/// The parts of the crowd, before the library is built.
 pub(crate) struct Crowd {
     pub(crate) agents: Vec<(&'static str, &'static str, UserId)>,
     channels: usize,

@@ -1,4 +1,4 @@
-//! What joins the page to `dirigent-store`: the scan of `ego.json`, and recordings from files.
+//! Joins the page to `dirigent-store`, for example for the scan of `ego.json`, and for recordings from files.
 
 use dirigent_control::{EgoFile, RecordingFile, ScanReport};
 use dirigent_store::ChannelRecording;

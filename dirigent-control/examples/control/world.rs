@@ -185,7 +185,7 @@ async fn damage(scene: &Scene, folder: &Path, channel: ChannelId) -> Result {
     Ok(())
 }
 
-/// The file that padded-cell would write: the cast, and one more agent whose account is missing.
+/// The file that padded-cell would write. It has the cast, and one more agent without an account.
 fn write_ego(scene: &Scene, crowd: &Crowd, folder: &Path) -> Result {
     let mut agents = serde_json::Map::new();
     let cast = CAST.into_iter().zip(scene.agents);
@@ -202,7 +202,7 @@ fn write_ego(scene: &Scene, crowd: &Crowd, folder: &Path) -> Result {
     Ok(())
 }
 
-/// Gives the channels their modes. Returns those in which a person goes on asking.
+/// Gives the channels their modes. Returns the channels that a person keeps awake with questions.
 async fn furnish(scene: &Scene, dirigent: &Dirigent) -> Result<Vec<ChannelId>> {
     let review = scene.channel("design-review", "Architecture, before it is built", &[0, 1, 2]);
     let copy = scene.channel("copy-desk", "Words for people", &[3, 4]);
@@ -262,7 +262,7 @@ async fn drive(driver: Driver) {
     }
 }
 
-/// What a bot's connection to the gateway does.
+/// Forwards events as a bot's connection to the gateway does.
 async fn feed(mut pushed: GatewayEvents, dirigent: Dirigent) {
     while let Some(event) = pushed.next().await {
         if let Err(error) = event.tell(&dirigent).await {
@@ -287,7 +287,7 @@ async fn ask_now_and_then(discord: MemoryDiscord, person: UserId, channels: Vec<
     }
 }
 
-/// What `dirigent_delegate::show_progress` tells of an agent that was asked to look something up.
+/// The words of `dirigent_delegate::show_progress` for an agent that looks something up.
 async fn research(dirigent: Dirigent, channel: ChannelId) {
     const SO_FAR: [&str; 4] = [
         "waits",

@@ -1,5 +1,5 @@
-//! Tells a channel from a file: who was asked, who was denied, and why, from a recording; its state and its newest
-//! transitions from what the JSON store writes.
+//! Prints a channel from a file. For a recording it prints who was asked, who was denied and why. For a file of the JSON store
+//! it prints the state and the newest transitions.
 //!
 //! ```text
 //! cargo run -p dirigent-control --features trace --bin dirigent-trace -- RECORDING             a table
@@ -18,7 +18,7 @@ use dirigent::snapshot::AgentKey;
 use dirigent_control::drawing::Replay;
 use dirigent_store::{ChannelRecording, ChannelReport};
 
-/// Tells a channel: who was asked, who was denied, and why; or, from a store's file, where it stands.
+/// Prints who was asked in a channel, who was denied and why. For a store's file it prints the state.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The form in which a recording is printed.
+/// The format of the output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Table,
@@ -96,7 +96,7 @@ fn tell(path: &Path, form: Form) -> Result<String, Box<dyn Error>> {
     })
 }
 
-/// Whether it is a channel's file, damaged or not: what a store writes has lines, and a checksum.
+/// Returns whether it is a channel's file, damaged or not. You know one by its lines and its checksum.
 fn is_channel(text: &str) -> bool {
     text.starts_with("{\n") && text.contains("\"checksum\"")
 }

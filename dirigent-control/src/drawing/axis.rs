@@ -2,16 +2,16 @@
 
 use dirigent::ports::Timestamp;
 
-/// How far apart two moments are for each second between them.
+/// The distance for each second between two moments.
 const PER_SECOND: f64 = 16.0;
 /// The longest distance between two neighbouring moments.
 const LONGEST: f64 = 96.0;
 /// The shortest one.
 const SHORTEST: f64 = 4.0;
-/// From here on a wait is folded, and the fold says how long it was.
+/// The shortest wait that is folded. The fold says how long it was.
 const FOLDED_FROM_MS: u64 = 20_000;
 
-/// Where moments are, from left to right.
+/// Places of moments, from left to right.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     /// The moments in order, with their places.
@@ -43,12 +43,13 @@ impl Axis {
         Self { moments: placed, folds }
     }
 
-    /// How wide it is.
+    /// Returns its width.
     pub(crate) fn width(&self) -> f64 {
         self.moments.last().map_or(0.0, |(_, place)| *place)
     }
 
-    /// Where a moment is; between two known ones in proportion, and before the first or after the last at the end.
+    /// Returns the place of a moment. Between two known moments it is in proportion. Before the first and after the last one it
+    /// is at the end.
     pub(crate) fn place(&self, at: Timestamp) -> f64 {
         let next = self.moments.partition_point(|(known, _)| *known < at);
         let after = self.moments.get(next);

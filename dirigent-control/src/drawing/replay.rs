@@ -30,8 +30,8 @@ pub struct Replay {
     pub score: String,
     /// The names of the score's lines, from top to bottom.
     pub names: Vec<String>,
-    /// How many inputs at its end are left out, since the recording is longer than can be shown: 20,000 inputs, or 100,000
-    /// lines about agents in all states together.
+    /// The number of inputs at its end that are left out, because the recording is too long. At most 20,000 inputs are shown,
+    /// and 100,000 lines about agents in all states together.
     pub left_out: usize,
 }
 
@@ -74,7 +74,7 @@ pub struct FrameEvent {
     pub words: String,
 }
 
-/// How the channel stands after a step.
+/// The state of the channel after a step.
 ///
 /// ```
 /// fn is_quiet(state: &dirigent_control::drawing::FrameState) -> bool {
@@ -86,11 +86,11 @@ pub struct FrameEvent {
 pub struct FrameState {
     /// The phase.
     pub phase: &'static str,
-    /// How turns are kept.
+    /// The state of turn management, for example `normal`.
     pub turns: &'static str,
     /// Who has the floor.
     pub speaker: Option<String>,
-    /// `stopped`, `held` or `finished`, where it is.
+    /// `stopped`, `held` or `finished`; `None` if the channel does not rest.
     pub pause: Option<&'static str>,
     /// Why no agent may speak.
     pub silence: Option<String>,
@@ -98,7 +98,7 @@ pub struct FrameState {
     pub agents: Vec<FrameAgent>,
 }
 
-/// How an agent stands after a step.
+/// The state of an agent after a step.
 ///
 /// ```
 /// fn line(agent: &dirigent_control::drawing::FrameAgent) -> String {
@@ -112,7 +112,7 @@ pub struct FrameAgent {
     pub name: String,
     /// `to come`, `passed`, `spoke`, `skipped`, `left`, `muted` or `away`.
     pub seat: &'static str,
-    /// Whether it may speak.
+    /// True if it may speak.
     pub may_speak: bool,
     /// Why it may, or may not, speak.
     pub why: String,
@@ -168,7 +168,7 @@ impl Replay {
         Ok(Self { begins, states: states.list, frames, score, names, left_out })
     }
 
-    /// One HTML file that shows it: no network is asked for anything.
+    /// Returns one HTML file that shows the replay. It needs no network.
     pub fn html(&self, title: &str) -> String {
         crate::drawing::html::page(self, title)
     }

@@ -16,9 +16,9 @@ use crate::drawing::svg::{Svg, short};
 pub struct Ring {
     /// In speaking order.
     pub seats: Vec<RingSeat>,
-    /// What stands in the middle.
+    /// The text in the middle.
     pub middle: String,
-    /// What stands below that, smaller.
+    /// The smaller text below it.
     pub below: String,
 }
 
@@ -26,13 +26,13 @@ pub struct Ring {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data")]
 pub struct RingSeat {
-    /// The name of the agent whose place it is.
+    /// The name of the agent.
     pub name: String,
-    /// How it stands there.
+    /// The state of the agent.
     pub mark: SeatMark,
 }
 
-/// How an agent stands in a ring. Each has a form of its own, so that none needs a colour.
+/// The state of an agent in a ring. Each has a form of its own, so that none needs a colour.
 ///
 /// ```
 /// assert_eq!(dirigent_control::drawing::SeatMark::Passed.words(), "passed");
@@ -46,7 +46,7 @@ pub enum SeatMark {
     Ahead,
     /// It has spoken.
     Spoke,
-    /// It had nothing to say.
+    /// It had no words to add.
     Passed,
     /// It was passed over.
     Skipped,
@@ -87,11 +87,11 @@ const WIDTH: f64 = 420.0;
 const HEIGHT: f64 = 300.0;
 const RADIUS: f64 = 96.0;
 
-/// The most seats whose names stand beside them: those of more would overlap.
+/// The most seats with names beside them, because the names of more would overlap.
 const NAMED_MAX: usize = 12;
 
 impl Ring {
-    /// The SVG as part of a page whose stylesheet has [`STYLE`](crate::drawing::STYLE) in it.
+    /// Returns the SVG as part of a page. Your stylesheet must contain [`STYLE`](crate::drawing::STYLE).
     pub fn svg(&self) -> String {
         let mut svg = Svg::default();
         let seats: Vec<_> =

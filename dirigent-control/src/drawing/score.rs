@@ -10,7 +10,7 @@ use dirigent::snapshot::{AgentKey, PhaseKind};
 
 use crate::drawing::axis::Axis;
 
-/// What happened in a channel, as music is written.
+/// A channel's turns, drawn as music is written.
 ///
 /// ```
 /// use dirigent_control::drawing::Score;
@@ -26,9 +26,9 @@ pub struct Score {
     pub staves: Vec<Stave>,
     /// When people wrote.
     pub words: Vec<Timestamp>,
-    /// Where a cycle ended, and where the channel fell silent.
+    /// The ends of cycles, and the moments at which the channel fell silent.
     pub barlines: Vec<Barline>,
-    /// Until when the score goes, where the channel goes on.
+    /// The end of the score, if the channel goes on.
     pub until: Option<Timestamp>,
 }
 
@@ -44,7 +44,7 @@ pub struct Score {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stave {
-    /// The key of the agent whose part it is.
+    /// The key of the agent.
     pub agent: AgentKey,
     /// Its name.
     pub name: String,
@@ -52,7 +52,7 @@ pub struct Stave {
     pub notes: Vec<Note>,
 }
 
-/// Something of one agent that took some time, or none.
+/// A part of a stave, for example one reply of the agent.
 ///
 /// ```
 /// use dirigent::ports::Timestamp;
@@ -66,13 +66,13 @@ pub struct Stave {
 pub struct Note {
     /// When it began.
     pub from: Timestamp,
-    /// When it ended; the same where it took no time.
+    /// The moment at which it ended. It equals `from` if it took no time.
     pub to: Timestamp,
-    /// What it was.
+    /// The kind of note.
     pub kind: NoteKind,
 }
 
-/// What a [`Note`] is.
+/// The kind of a [`Note`].
 ///
 /// ```
 /// use dirigent_control::drawing::NoteKind;
@@ -85,14 +85,14 @@ pub enum NoteKind {
     Speech,
     /// The agent runs.
     Running,
-    /// The agent had its turn, or would have had it, and said nothing, for this reason.
+    /// The agent was silent in its turn, or was passed over, for this reason.
     Rest(String),
-    /// The agent asked whether it may run, and may not, for this reason.
+    /// The agent asked for a run and was denied, for this reason.
     Denied(String),
 }
 
 impl NoteKind {
-    /// What it is, in words.
+    /// Returns it in words.
     pub fn words(&self) -> String {
         match self {
             Self::Speech => "speaks".to_owned(),
@@ -116,22 +116,22 @@ impl NoteKind {
 pub struct Barline {
     /// The moment.
     pub at: Timestamp,
-    /// Whether no agent had the floor any more from there.
+    /// True if no agent has the floor after this line.
     pub is_end: bool,
     /// The cause, in words.
     pub why: String,
 }
 
 impl Stave {
-    /// An empty one.
+    /// Creates an empty stave.
     pub fn new(agent: AgentKey, name: impl Into<String>) -> Self {
         Self { agent, name: name.into(), notes: Vec::new() }
     }
 }
 
 impl Score {
-    /// Makes a score of what a [`Trace`](dirigent::replay::Trace) tells. `name` gives agents their names; `now` is given
-    /// for a channel that goes on, so that a run under way reaches up to there.
+    /// Makes a score of a [`Trace`](dirigent::replay::Trace). `name` gives agents their names. Give `now` for a channel that
+    /// goes on, so that a run under way reaches up to it.
     pub fn of(
         entries: &[TraceEntry],
         name: impl Fn(AgentKey) -> Option<AgentId>,
@@ -156,13 +156,13 @@ impl Score {
         Self { staves: notes.into_iter().map(stave).collect(), words, barlines, until }
     }
 
-    /// The SVG as part of a page whose stylesheet has [`STYLE`](crate::drawing::STYLE) in it.
+    /// Returns the SVG as part of a page. Your stylesheet must contain [`STYLE`](crate::drawing::STYLE).
     pub fn svg(&self) -> String {
         crate::drawing::draw::svg(self, &self.axis(), None)
     }
 
-    /// The SVG as part of a page, with the names once more beside it: where the page is narrow they stay while the score is
-    /// scrolled. HTML, to be put into an element that scrolls.
+    /// Returns HTML for an element that scrolls: the SVG, and the names once more beside it. On a narrow page the names stay
+    /// while you scroll the score.
     pub fn sheet(&self) -> String {
         crate::drawing::draw::sheet(self, &self.axis())
     }
@@ -173,8 +173,8 @@ impl Score {
         std::iter::once(crate::drawing::draw::PEOPLE).chain(agents)
     }
 
-    /// The SVG as a file: it brings its own style, in plain colours on white, so that it looks the same in a browser and in programs
-    /// that know no custom properties.
+    /// Returns the SVG as a file with a style of its own, in plain colours on white. So it looks alike in a browser and in
+    /// programs that know no custom properties, for example librsvg.
     pub fn file(&self) -> String {
         crate::drawing::draw::svg(self, &self.axis(), Some(&crate::drawing::style::file_style()))
     }
@@ -199,7 +199,7 @@ struct Reading {
     notes: BTreeMap<AgentKey, Vec<Note>>,
     words: Vec<Timestamp>,
     barlines: Vec<Barline>,
-    /// The run under way: whose, since when, and whether it has said something.
+    /// The run under way: its agent, its start, and true if the agent has spoken.
     open: Option<(AgentKey, Timestamp, bool)>,
     newest: Timestamp,
 }
@@ -244,7 +244,7 @@ impl Reading {
         }
     }
 
-    /// Ends the run under way where this change does.
+    /// Ends the run under way if this change does.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "what is not named here ends no run by itself"
@@ -286,7 +286,7 @@ impl Reading {
     }
 }
 
-/// Whether an agent has the floor, and has begun.
+/// Returns whether an agent has the floor and has begun.
 const fn is_turn(phase: PhaseKind) -> bool {
     matches!(
         phase,
@@ -298,7 +298,7 @@ const fn is_turn(phase: PhaseKind) -> bool {
     )
 }
 
-/// Whether an agent was passed over without having been called.
+/// Returns whether an agent was passed over without a call.
 const fn is_rest_without_run(cause: Cause) -> bool {
     matches!(
         cause,

@@ -19,7 +19,7 @@ impl Svg {
         let _ = write!(self.0, "</{name}>");
     }
 
-    /// An element with nothing in it.
+    /// An empty element.
     pub(crate) fn empty(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
         self.begin(name, attributes);
         self.0.push_str("/>");
@@ -32,7 +32,7 @@ impl Svg {
         self.close(name);
     }
 
-    /// What is SVG, or CSS without `<`, already.
+    /// Adds SVG, or CSS without `<`, as it is.
     pub(crate) fn raw(&mut self, svg: &str) {
         self.0.push_str(svg);
     }
@@ -80,7 +80,7 @@ fn without_heaps(text: &str) -> String {
     text.chars().filter(stays).collect()
 }
 
-/// A text as it may stand in XML and HTML, in elements and in quoted attributes. What XML cannot hold at all is left out.
+/// A text as it may stand in XML and HTML, in elements and in quoted attributes. Characters that XML forbids are left out.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

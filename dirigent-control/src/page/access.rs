@@ -17,7 +17,7 @@ use crate::page::visitor::Visitor;
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The most sessions of a request that are looked at: each is compared with every account.
+/// The most sessions of a request that are read, because each is compared with every account.
 const SESSIONS_MAX: usize = 20;
 
 /// Lets a request in with its visitor, or refuses it.
@@ -45,7 +45,7 @@ pub(crate) async fn admit(
     Ok(next.run(Request::from_parts(parts, body)).await)
 }
 
-/// Whether a request may change anything. A session is the visitor's own, and a recording is answered and not kept.
+/// Returns whether a request may change anything. A session is the visitor's own, and a recording is answered and not kept.
 fn changes_something(parts: &Parts) -> bool {
     let is_safe = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
     let is_harmless =
@@ -83,7 +83,7 @@ async fn visitor_of(shared: &PageContext, parts: &Parts) -> Result<Visitor, Judg
     }
 }
 
-/// Where a visitor wanted to go, as the browser named it.
+/// The address that a visitor asked for, as the browser named it.
 fn asked_for(parts: &Parts) -> String {
     let uri = parts.extensions.get::<OriginalUri>().filter(|_| parts.method == Method::GET);
     let asked = uri.and_then(|OriginalUri(uri)| uri.path_and_query());
@@ -96,8 +96,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// The sessions that a browser brings along: of a name it may have several cookies, for example one of a shorter path. The cookies of
-/// others on the same host may hold any bytes, and are not read.
+/// Returns the sessions that a browser sends. It may send several cookies of one name, for example one of a shorter path.
+/// Cookies of other programs on the host may hold any bytes, and are not read.
 pub(crate) fn sessions<'a>(
     shared: &'a PageContext,
     headers: &'a HeaderMap,
@@ -110,7 +110,7 @@ pub(crate) fn sessions<'a>(
     own.filter_map(|value| std::str::from_utf8(value).ok()).take(SESSIONS_MAX)
 }
 
-/// The answer to who is not let in. A person who wanted to go somewhere gets the sign-in form, which leads there.
+/// Refuses a visitor. A person who asked for a page gets the sign-in form, which leads to that page.
 pub(crate) fn refuse(shared: &PageContext, judged: Judgement, to: Option<&str>) -> Response {
     let (problem, wait) = match judged {
         Judgement::TooMany { wait } => {
@@ -141,7 +141,7 @@ pub(crate) fn refuse(shared: &PageContext, judged: Judgement, to: Option<&str>) 
     response
 }
 
-/// Whether a person asks with a browser, and not a program.
+/// Returns whether a person asks with a browser, and not a program.
 pub(crate) fn wants_page(path: &str, headers: &HeaderMap) -> bool {
     let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     !path.starts_with("/api/") && accepts.is_some_and(|accepts| accepts.contains("text/html"))

@@ -17,7 +17,7 @@ use crate::page::places::Places;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 
-/// How soon a channel is asked for again that changes hands.
+/// The pause before a channel that changes hands is asked for again.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Why no process answers for a channel.
@@ -75,7 +75,7 @@ pub(crate) struct AllRows {
     silent: Vec<String>,
 }
 
-/// What is asked of the channels of all processes.
+/// Questions about the channels of all processes.
 #[derive(Clone, Copy)]
 pub(crate) struct Across<'a> {
     pub(crate) shared: &'a PageContext,
@@ -89,17 +89,17 @@ impl PageContext {
 }
 
 impl Across<'_> {
-    /// Whether this process acts for the channel.
+    /// Returns whether this process acts for the channel.
     pub(crate) fn is_ours(self, channel: ChannelId) -> bool {
         self.shared.dirigent.channel(channel).standing() != Standing::Elsewhere
     }
 
-    /// Whether what is shown of the channel can change without an event of this process.
+    /// Returns whether the channel's page can change without an event of this process.
     pub(crate) fn is_told_elsewhere(self, channel: ChannelId) -> bool {
         self.shared.peers.is_some() && !self.is_ours(channel)
     }
 
-    /// Which process acts for the channel, where there are several.
+    /// Returns the process that acts for the channel, if there are several.
     pub(crate) fn owner(self, channel: ChannelId) -> Option<String> {
         let peers = self.shared.peers.as_ref()?;
         if self.is_ours(channel) { Some(peers.me()) } else { peers.owner(channel) }
@@ -159,13 +159,13 @@ impl Across<'_> {
         })
     }
 
-    /// Whether nothing was done since the channel went to another process meanwhile, or is about to.
+    /// Returns whether the order was not carried out because the channel goes to another process.
     pub(crate) fn changes_hands(self, problem: &Problem) -> bool {
         problem.is_elsewhere() || (self.shared.peers.is_some() && problem.is_shut_down())
     }
 
-    /// Asks the process that acts for the channel, which may be this one. While it changes hands it is asked for again; an
-    /// order is given again only where it surely was not carried out.
+    /// Asks the process that acts for the channel, which may be this one. While it changes hands, it is asked for again. An
+    /// order is given again only if it surely was not carried out.
     async fn ask_owner(
         self,
         channel: ChannelId,
@@ -212,7 +212,7 @@ impl Across<'_> {
         self.within(question.time_limit(), peers.ask(peer, question)).await
     }
 
-    /// What a process answers within this time.
+    /// Returns the answer of a process, if it comes within this time.
     pub(crate) async fn within<T>(
         self,
         limit: Duration,
@@ -297,7 +297,7 @@ impl Across<'_> {
         }
     }
 
-    /// Every channel that is asked for, whichever process acts for it.
+    /// Returns the channels that match the query, of all processes.
     pub(crate) async fn overview(
         self,
         query: &Query,

@@ -1,4 +1,4 @@
-//! What needs a person and is done here: a result is sent to another channel, and a text is posted as the moderator.
+//! Carries out what needs a person. It sends a result to another channel, and posts a text as the moderator.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -12,15 +12,15 @@ use crate::page::post_text::PostText;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 
-/// How long the chat is waited for.
+/// The longest wait for the chat.
 pub(crate) const POST_LIMIT: Duration = Duration::from_secs(8);
 /// Keeps the nonces of these posts apart from those of the library.
 const BY_HAND: u64 = 1 << 30;
-/// The people of a channel, where the chat does not tell their names.
+/// Words for the people of a channel, if the chat does not tell their names.
 const PEOPLE: &str = "the people who were given access to the channel";
 
 impl Places {
-    /// The text channels of the guild in which the channel is, without that one.
+    /// Returns the other text channels of the channel's guild.
     pub(crate) fn others_of_its_guild(
         &self,
         channel: ChannelId,
@@ -35,7 +35,7 @@ impl Places {
 }
 
 impl PageContext {
-    /// Refuses a channel that is not in the guild of the discussion: its words are not for others.
+    /// Refuses a channel outside the discussion's guild, because its words are not for others.
     pub(crate) async fn must_be_of_its_guild(
         &self,
         channel: ChannelId,
@@ -47,7 +47,7 @@ impl PageContext {
         if is_fit { Ok(()) } else { Err(Problem::new(422, "other-guild", detail)) }
     }
 
-    /// What a person is asked before a result is sent there: it names who can read there.
+    /// Returns the question before a result is sent there. It names who can read there.
     pub(crate) async fn asks_before_sending(&self, row: &Row, to: ChannelId) -> String {
         let places = self.places.get(&self.dirigent).await;
         let info = places.channels.get(&to);

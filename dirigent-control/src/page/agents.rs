@@ -1,4 +1,4 @@
-//! What is known of one agent in all channels: how it stands there, and its turns as far as they are kept.
+//! Reports one agent in all channels: its state there, and its turns as far as they are recorded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::page::peers::{PageAnswer, PageQuestion};
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 
-/// The most channels of a process that are told.
+/// The most channels in the answer of one process.
 const CHANNELS_MAX: usize = 200;
 /// The number of channels that are read from the store at once.
 const READ_AT_ONCE: usize = 32;

@@ -57,10 +57,10 @@ impl utoipa::Modify for Bearer {
     }
 }
 
-/// What an order came to.
+/// The outcome of an order.
 #[derive(Serialize, ToSchema)]
 struct Done {
-    /// Always true: what was refused is a problem.
+    /// Always true, because a refusal is a problem.
     done: bool,
 }
 
@@ -68,7 +68,7 @@ struct Done {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Registration {
-    /// Its account: 15 to 20 digits, a bot of a guild in which the moderator is an administrator.
+    /// Its account, with 15 to 20 digits: a bot in a guild that the moderator administers.
     discord_user_id: String,
     /// Its name for people; left out, it keeps the one it has.
     #[serde(default)]
@@ -107,7 +107,7 @@ pub(crate) fn served(document: Document) -> Router<Arc<PageContext>> {
     Router::new().route("/openapi.json", get(answer))
 }
 
-/// Every channel: those that need a person first, forty a page.
+/// Lists every channel, forty a page. Channels that need a person come first.
 #[utoipa::path(get, path = "/channels", params(look::Query), responses((status = 200, body = Overview), Problem))]
 async fn channels(State(shared): Ctl, Asked(query): Asked<look::Query>) -> Answer<Overview> {
     shared.across().overview(&query, Freshness::Now).await.map(Json)
@@ -119,7 +119,7 @@ async fn channel(State(shared): Ctl, Named(id): Named<String>) -> Answer<Channel
     shared.across().sheet(channel_id(&id)?).await.map(|sheet| Json(sheet.look))
 }
 
-/// The newest messages of a channel, as the chat tells now: at most 12, of which nothing is kept.
+/// Returns the newest messages of a channel, at most 12. They are read from the chat now, and are not stored.
 #[utoipa::path(get, path = "/channels/{id}/messages", params(("id" = String, Path, description = "The channel")), responses((status = 200, body = Messages), Problem))]
 async fn messages(State(shared): Ctl, Named(id): Named<String>) -> Answer<Messages> {
     shared.messages(channel_id(&id)?).await.map(Json)
@@ -140,7 +140,7 @@ async fn order(
     Ok(Json(Done { done: true }))
 }
 
-/// The channel's score, an SVG to be kept.
+/// Returns the channel's score as an SVG file.
 #[utoipa::path(get, path = "/channels/{id}/score.svg", params(("id" = String, Path, description = "The channel")),
     responses((status = 200, body = String, content_type = "image/svg+xml"), Problem))]
 async fn score(State(shared): Ctl, Named(id): Named<String>) -> Result<Response, Problem> {
@@ -157,7 +157,7 @@ async fn score(State(shared): Ctl, Named(id): Named<String>) -> Result<Response,
     Ok((headers, svg).into_response())
 }
 
-/// The channel's own recording, replayed by the turn machine.
+/// Replays the channel's own recording with the turn machine.
 #[utoipa::path(get, path = "/channels/{id}/replay", params(("id" = String, Path, description = "The channel")),
     responses((status = 200, body = serde_json::Value), Problem))]
 async fn replay(State(shared): Ctl, Named(id): Named<String>) -> Result<Response, Problem> {
@@ -166,7 +166,7 @@ async fn replay(State(shared): Ctl, Named(id): Named<String>) -> Result<Response
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
 
-/// A recording from a file, replayed by the turn machine. Nothing is kept of it.
+/// Replays a recording from a file with the turn machine. It is not stored.
 #[utoipa::path(post, path = "/replay", request_body(content = String, content_type = "text/plain"), responses((status = 200, body = serde_json::Value), Problem))]
 async fn replay_file(
     State(shared): Ctl,
@@ -177,7 +177,7 @@ async fn replay_file(
     shared.replay_file(text).await.map(Json)
 }
 
-/// One agent in all channels: how it stands there, its turns by day, and its failures, as far as they are kept.
+/// Returns one agent in all channels. You see its state there, its turns by day and its failures, as far as they are recorded.
 #[utoipa::path(get, path = "/agents/{agent}", params(("agent" = String, Path, description = "The agent's id")), responses((status = 200, body = AgentReport), Problem))]
 async fn agent(State(shared): Ctl, Named(agent): Named<String>) -> Answer<AgentReport> {
     shared.across().agent(&agent).await.map(Json)

@@ -17,7 +17,7 @@ const SCRIPT: &str = include_str!("../../assets/control.js");
 const ICON: &str = include_str!("../../assets/icon.svg");
 const BOARD: &str = include_str!("../../grafana/dirigent.json");
 
-/// What a policy calls a text that stands in a page.
+/// Returns the name that a policy has for a text in a page.
 pub(crate) fn source_of(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }

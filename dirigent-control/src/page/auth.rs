@@ -17,7 +17,7 @@ use self::attempts::Attempts;
 pub(crate) use self::session::SESSION_SECONDS;
 use self::session::{Session, SessionKey};
 
-/// What a visitor may do.
+/// The rights of a visitor.
 ///
 /// ```
 /// use dirigent_control::VisitorRole;
@@ -26,20 +26,20 @@ use self::session::{Session, SessionKey};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a host's own check answers with one of the two")]
 pub enum VisitorRole {
-    /// Sees everything and changes nothing.
+    /// Reads everything and gives no orders.
     Viewer,
     /// Sees and steers everything.
     Operator,
 }
 
 impl VisitorRole {
-    /// Whether this visitor may change anything.
+    /// Returns true for an operator.
     pub const fn may_change(self) -> bool {
         matches!(self, Self::Operator)
     }
 }
 
-/// What a request brings along.
+/// The credential that a request brings.
 #[derive(Clone, Copy)]
 pub(crate) enum Credential<'a> {
     Nothing,
@@ -47,12 +47,12 @@ pub(crate) enum Credential<'a> {
     Session(&'a str),
 }
 
-/// What became of it.
+/// The judgement of a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
     Admitted(VisitorRole),
     Unknown,
-    /// Too many failures from this address: nothing is compared before this time is over.
+    /// Too many failures from this address. Its tokens are not compared before this time is over.
     TooMany {
         wait: Duration,
     },
@@ -96,7 +96,8 @@ struct Account {
 }
 
 impl Auth {
-    /// The operators' names and tokens, the first of which names the cookie, and the viewer's token.
+    /// Creates it with the operators' names and tokens, and with the viewer's token. The first operator's token names the
+    /// cookie.
     pub(crate) fn new<'a>(
         operators: impl IntoIterator<Item = (&'a str, &'a str)>,
         viewer: Option<&str>,
@@ -114,13 +115,13 @@ impl Auth {
         Self { accounts, attempts: Attempts::default(), newest: 0, ended: BTreeSet::new() }
     }
 
-    /// What the cookie of a session is called.
+    /// Returns the name of the session's cookie.
     pub(crate) fn cookie(&self) -> String {
         let label = self.accounts.first().map(|account| account.key.label());
         format!("dirigent_session_{}", label.unwrap_or_default())
     }
 
-    /// Who brings this credential, for people, if it is known.
+    /// Returns the name of the account with this credential, if it is known.
     pub(crate) fn name_of(&self, credential: Credential<'_>) -> Option<Arc<str>> {
         let at = match credential {
             Credential::Nothing => None,
@@ -130,7 +131,7 @@ impl Auth {
         at.and_then(|at| self.accounts.get(at)).map(|account| Arc::clone(&account.name))
     }
 
-    /// The first of these sessions that opens anything.
+    /// Returns the first of these sessions that is valid.
     pub(crate) fn first_valid<'a>(
         &self,
         now: Timestamp,
@@ -144,7 +145,7 @@ impl Auth {
         texts.find(is_valid)
     }
 
-    /// Which session it is that a visitor was admitted with.
+    /// Returns the session that admitted a visitor.
     pub(crate) fn session_of(&self, credential: Credential<'_>) -> Option<SessionId> {
         let Credential::Session(text) = credential else { return None };
         let session = Session::parse(text)?;
@@ -152,12 +153,12 @@ impl Auth {
         Some(SessionId { expires: session.expires, account })
     }
 
-    /// Whether this session opens nothing any more.
+    /// Returns whether this session is over.
     pub(crate) fn is_over(&self, now: Timestamp, session: SessionId) -> bool {
         now >= session.expires() || self.ended.contains(&session)
     }
 
-    /// Ends a session: its cookie opens nothing any more.
+    /// Ends a session, so that its cookie is refused.
     pub(crate) fn sign_out(&mut self, now: Timestamp, text: &str) {
         let Some(session) = self.session_of(Credential::Session(text)) else { return };
         self.ended = self.ended.split_off(&SessionId { expires: now.as_millis(), account: 0 });
@@ -224,7 +225,7 @@ impl Auth {
         found
     }
 
-    /// The account whose token the session was begun with.
+    /// The account that began the session with its token.
     fn with_session(&self, session: &Session<'_>) -> Option<usize> {
         let is_its = |account: &Account| {
             account.role == session.role && session.is_signed_with(&account.key)

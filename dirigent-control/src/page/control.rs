@@ -34,14 +34,14 @@ use crate::page::since::SinceCache;
 
 /// The shortest token, in characters: shorter ones can be guessed.
 const TOKEN_MIN: usize = 16;
-/// Where the page is by default.
+/// The default path of the page.
 const BASE: &str = "/dirigent";
 /// The most live pages at once, by default.
 const STREAMS_MAX: usize = 2_000;
 /// The most recordings that are replayed at once.
 const REPLAYS_MAX: usize = 2;
 
-/// The control page. A cheap clone.
+/// The control page. Clones are cheap and share it.
 ///
 /// ```no_run
 /// # use dirigent_control::Control;
@@ -91,7 +91,7 @@ pub enum ControlBuildError {
     /// A token is too short.
     #[error("a token must have at least 16 characters, or it can be guessed")]
     ShortToken,
-    /// Two tokens are the same.
+    /// Two tokens are equal.
     #[error("each operator and the viewer need a token of their own")]
     SameToken,
     /// An operator's name is none.
@@ -107,7 +107,7 @@ pub enum ControlBuildError {
 }
 
 impl Control {
-    /// Begins one. `chat` must be the moderator's account, and `identities` the registry that the driver uses.
+    /// Begins one. Give the moderator's account as `chat`, and the registry that the driver uses as `identities`.
     pub fn builder(
         dirigent: Dirigent,
         chat: Arc<dyn GuildApi>,
@@ -133,13 +133,13 @@ impl Control {
         }
     }
 
-    /// The routes, to be nested at the path that the builder was given.
+    /// Returns the routes. Nest them at the builder's path.
     pub fn router(&self) -> Router {
         crate::page::routes::guarded(&self.shared)
     }
 
-    /// The page at its path, with and without a slash at the end, to be merged into a host's own router or served alone. A router that
-    /// is only [nested](Self::router) does not answer with that slash.
+    /// Returns the page at its path, with and without a slash at the end. Merge it into your own router, or serve it alone. A
+    /// router that is only [nested](Self::router) does not answer with that slash.
     ///
     /// ```no_run
     /// # use dirigent_control::Control;
@@ -158,9 +158,9 @@ impl Control {
             .route(&format!("{}/", self.shared.base), get(without_slash))
     }
 
-    /// Answers another process's page, for the channels of this process only. To be called for processes that act for
-    /// channels themselves and are trusted with every channel: an order is carried out without asking whose it is. The log says
-    /// who gave it.
+    /// Answers another process's page, for the channels of this process only. Call it for processes that act for channels
+    /// themselves and that you trust with every channel, because an order is carried out without a check of who gave it. The
+    /// log says who gave it.
     ///
     /// # Cancellation
     ///
@@ -171,13 +171,14 @@ impl Control {
 }
 
 impl ControlBuilder {
-    /// Who has this token sees and steers everything, and is called `operator` in the log of orders. At least 16 characters.
+    /// Sets the token of an operator, who sees and steers everything. The log of orders calls this operator `operator`. It has
+    /// at least 16 characters.
     pub fn operator_token(self, token: impl Into<String>) -> Self {
         self.operator("operator", token)
     }
 
-    /// Adds an operator with a name and a token of at least 16 characters, who sees and steers everything. The name stands in the log of
-    /// orders: 1 to 100 characters in one line. May be given several times; of one name the last token counts.
+    /// Adds an operator with a name and a token of at least 16 characters, who sees and steers everything. The name stands in
+    /// the log of orders: 1 to 100 characters in one line. You may add several.
     pub fn operator(mut self, name: impl Into<String>, token: impl Into<String>) -> Self {
         let (name, token) = (name.into(), token.into());
         self.operators.retain(|(known, _)| *known != name);
@@ -185,65 +186,66 @@ impl ControlBuilder {
         self
     }
 
-    /// Who has this token sees everything and changes nothing. At least 16 characters. Default: there is none.
+    /// Sets the token of viewers, who read everything and give no orders. It has at least 16 characters. Default: none.
     pub fn viewer_token(mut self, token: impl Into<String>) -> Self {
         self.viewer = Some(token.into());
         self
     }
 
-    /// The host's own check, asked where a request brings no token of ours. Default: none.
+    /// Sets a check of your own. It is asked if a request brings no token that you gave here. Default: none.
     pub fn check(mut self, check: impl Check) -> Self {
         self.check = Some(Arc::new(check));
         self
     }
 
-    /// The file from which the registry can be filled. Default: none, and no page offers it.
+    /// Sets the file that can fill the registry. Default: none, and no page offers a scan.
     pub fn ego(mut self, ego: impl EgoFile) -> Self {
         self.ego = Some(Arc::new(ego));
         self
     }
 
-    /// Reads recordings that people bring as files. Default: none, and no page offers it.
+    /// Sets the reader of recordings that people bring as files. Default: none, and no page offers it.
     pub fn recordings(mut self, reader: impl ReadRecording) -> Self {
         self.recordings = Some(Arc::new(reader));
         self
     }
 
-    /// The rooms' own recordings; the same recorder is given to the library as its recorder. Default: none: scores then show
-    /// no denials, and rooms cannot be replayed.
+    /// Sets the rooms' recordings. Give the same recorder to the library. Default: none. Scores then show no denials, and you
+    /// cannot replay a room.
     pub fn recorder(mut self, recorder: MemoryRecorder) -> Self {
         self.recorder = Some(recorder);
         self
     }
 
-    /// The other processes on the same store: the page shows their channels, too, and carries orders to them. Default: none;
-    /// a channel for which another process acts is shown as that.
+    /// Sets the other processes on the same store. The page shows their channels, too, and carries orders to them. Default:
+    /// none, so that a channel of another process is only named as such.
     pub fn peers(mut self, peers: impl Peers) -> Self {
         self.peers = Some(Arc::new(peers));
         self
     }
 
-    /// Where orders are logged for good. Default: nowhere, and the page shows those since the process began.
+    /// Sets the lasting log of orders. Default: none, so that the page shows the orders since the process began.
     pub fn order_log(mut self, store: impl OrderStore) -> Self {
         self.order_store = Some(Arc::new(store));
         self
     }
 
-    /// More numbers for `/metrics`, beside those of the library. May be given several times; of figures of one name the first
-    /// counts. Default: none.
+    /// Adds numbers to `/metrics`. You may call it several times. If two figures have one name, the first counts. Default: the
+    /// library's numbers alone.
     pub fn figures(mut self, figures: impl Figures) -> Self {
         self.figures.push(Arc::new(figures));
         self
     }
 
-    /// Where time comes from. Default: the [`SystemClock`].
+    /// Sets the clock. Default: the [`SystemClock`].
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
         self.clock = clock.into_shared();
         self
     }
 
-    /// How a visitor's address is read, which failed attempts are counted for. Default: the address of the connection,
-    /// where the host serves with it. Behind a proxy that is the proxy's: read the header that your own proxy sets.
+    /// Sets how a visitor's address is read, because failed attempts are counted by address. Default: the address of the
+    /// connection, if you serve with `into_make_service_with_connect_info`. Behind a proxy that is the proxy's, so read the
+    /// header that your own proxy sets.
     pub fn address(
         mut self,
         read: impl Fn(&Parts) -> Option<IpAddr> + Send + Sync + 'static,
@@ -252,24 +254,24 @@ impl ControlBuilder {
         self
     }
 
-    /// The path at which the page is, as browsers ask for it. Default `/dirigent`.
+    /// Sets the path of the page, as browsers ask for it. Default: `/dirigent`.
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.base = path.into();
         self
     }
 
-    /// The most live pages at once; more are answered 503. Default 2,000, and in [`Control::serve`] at most three quarters of its
-    /// connections.
+    /// Sets the most live pages at once. Further ones get 503. Default: 2,000, and in [`Control::serve`] at most three quarters
+    /// of its connections.
     pub const fn streams_max(mut self, streams: usize) -> Self {
         self.streams_max = streams;
         self
     }
 
-    /// Puts it together. Starts nothing.
+    /// Builds the page. It starts no task.
     ///
     /// # Errors
     ///
-    /// What is missing or unfit.
+    /// A [`ControlBuildError`] names what is missing or unfit.
     pub fn build(self) -> Result<Control, ControlBuildError> {
         if self.operators.is_empty() {
             return Err(ControlBuildError::NoToken);

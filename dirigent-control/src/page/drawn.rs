@@ -1,4 +1,4 @@
-//! Pages that were drawn just now: all who see the same share one drawing, however many they are and whenever they ask.
+//! Pages that were drawn just now. Visitors of one page share one drawing, however many they are and whenever they ask.
 
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,10 +13,10 @@ use crate::page::look::{Overview, Query};
 use crate::page::made_once::MadeOnce;
 use crate::page::peers::ChannelSheet;
 
-/// The most drawings that are kept.
+/// The most drawings in memory.
 const DRAWN_MAX: usize = 64;
 
-/// What a page or a stream shows.
+/// The subject of a page or of a stream.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Shown {
     Overview(Query),
@@ -31,7 +31,7 @@ pub(crate) struct Sheet {
     pub(crate) of: Subject,
 }
 
-/// What a page is about.
+/// The data behind a page.
 pub(crate) enum Subject {
     Overview(Box<Overview>),
     Channel(Box<ChannelSheet>),
@@ -43,12 +43,12 @@ impl Sheet {
         Self { mark: parts.iter().fold(0, fold), parts, of }
     }
 
-    /// What stands in the element with this id; empty if there is none.
+    /// Returns the HTML of the element with this id, or an empty text if there is none.
     pub(crate) fn part(&self, id: &str) -> &str {
         self.parts.iter().find(|part| part.id == id).map_or("", |part| &part.html)
     }
 
-    /// The ids of a table's rows under their headings.
+    /// Returns the ids of a table's rows under their headings.
     pub(crate) fn groups(&self, id: &str) -> &[RowGroup] {
         let part = self.parts.iter().find(|part| part.id == id);
         part.and_then(|part| part.groups.as_deref()).unwrap_or_default()
@@ -71,7 +71,7 @@ pub(crate) struct Region {
 /// The rows under one heading of a table.
 #[derive(Serialize, Hash)]
 pub(crate) struct RowGroup {
-    /// As text; sent escaped, as all that a stream sends is HTML.
+    /// Plain text. A stream sends it escaped, because a page takes all of a stream for HTML.
     #[serde(serialize_with = "escaped")]
     pub(crate) heading: String,
     pub(crate) rows: Vec<String>,
@@ -96,7 +96,7 @@ fn escaped<S: serde::Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
     )
 }
 
-/// A page that all who see the same share.
+/// A page that its visitors share.
 type SharedSheet = Arc<MadeOnce<Sheet>>;
 
 /// The pages, by what they show and to whom.
@@ -120,7 +120,7 @@ impl Drawn {
         self.drawings.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many pages were drawn since the process began.
+    /// Returns the number of pages that were drawn since the process began.
     pub(crate) fn drawings(&self) -> u64 {
         self.drawings.load(Ordering::Relaxed)
     }

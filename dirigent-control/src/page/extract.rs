@@ -10,7 +10,7 @@ use http::StatusCode;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 
-/// Extractors whose refusals are problems.
+/// Extractors that refuse with a [`Problem`].
 macro_rules! extractor {
     ($(#[$doc:meta])* $name:ident($inner:ident, $rejection:ident): $trait:ident($from:ty) :: $call:ident, $kind:literal) => {
         $(#[$doc])*
@@ -41,7 +41,7 @@ extractor! {
     Named(Path, PathRejection): FromRequestParts(&mut http::request::Parts)::from_request_parts, "path"
 }
 extractor! {
-    /// What stands behind the question mark.
+    /// The query of an address.
     Asked(Query, QueryRejection): FromRequestParts(&mut http::request::Parts)::from_request_parts, "query"
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-/// More numbers for `/metrics`, asked for at each scrape; given to [`ControlBuilder::figures`](crate::ControlBuilder::figures).
+/// Your own numbers for `/metrics`, read at each scrape. Give them to
+/// [`ControlBuilder::figures`](crate::ControlBuilder::figures).
 ///
 /// ```
 /// use dirigent_control::{Figure, Figures};
@@ -13,7 +14,7 @@ use std::collections::HashSet;
 /// assert_eq!(figures(3).figures().len(), 1);
 /// ```
 pub trait Figures: Send + Sync + 'static {
-    /// The numbers now. It must return at once.
+    /// Returns the numbers now. It must return at once, because a scrape waits for it.
     fn figures(&self) -> Vec<Figure>;
 }
 
@@ -45,21 +46,21 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// A number that only rises while the process runs. `name` stands between `dirigent_` and `_total`: letters of `a` to `z`,
-    /// digits and `_`, and no other figure and none of the page's own numbers has it; one with another name is left out, because
-    /// Prometheus would read nothing of the page.
+    /// Creates a number that only rises while the process runs. `name` stands between `dirigent_` and `_total`. It has letters
+    /// of `a` to `z`, digits and `_`, and no other number of the page may have it. A figure with another name is left out,
+    /// because Prometheus would refuse the whole page.
     pub fn counter(name: impl Into<String>, help: impl Into<String>) -> Self {
         let (name, help) = (name.into(), help.into());
         Self { name, help, is_counter: true, values: Vec::new() }
     }
 
-    /// A number that rises and falls. `name` stands after `dirigent_`, as that of a [counter](Self::counter).
+    /// Creates a number that rises and falls. `name` stands after `dirigent_`, by the rules of a [counter](Self::counter).
     pub fn gauge(name: impl Into<String>, help: impl Into<String>) -> Self {
         Self { is_counter: false, ..Self::counter(name, help) }
     }
 
-    /// What a store with leases tells: how many this process holds, how many processes there are, and how many leases it has
-    /// taken since its start. `PostgresStore` of `dirigent-cluster` has `share` and `taken` for it.
+    /// Returns the numbers of a store with leases: those that this process holds, the processes, and the leases taken since its
+    /// start. `PostgresStore` of `dirigent-cluster` has `share` and `taken` for it.
     pub fn leases(held: usize, processes: u16, taken: u64) -> Vec<Self> {
         let held = u64::try_from(held).unwrap_or(u64::MAX);
         vec![
@@ -71,14 +72,14 @@ impl Figure {
         ]
     }
 
-    /// The number itself.
+    /// Sets the number of a figure without labels.
     #[must_use]
     pub fn value(self, value: u64) -> Self {
         self.labelled(&[], value)
     }
 
-    /// One of the numbers, with its labels. Of two numbers with the same labels the first counts; a figure with one label twice is left
-    /// out.
+    /// Adds a number with its labels, for example `("outcome", "taken")`. If two numbers have equal labels, the first counts. A
+    /// figure with one label twice is left out.
     #[must_use]
     pub fn labelled(mut self, labels: &[(&str, &str)], value: u64) -> Self {
         let labels = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -86,7 +87,7 @@ impl Figure {
         self
     }
 
-    /// Its name, without `dirigent_`.
+    /// Returns its name, without `dirigent_`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -95,7 +96,7 @@ impl Figure {
         &self.help
     }
 
-    /// Whether Prometheus can read it.
+    /// Returns whether Prometheus can read it.
     pub(crate) fn is_fit(&self) -> bool {
         let is_word = |text: &str| {
             let is_plain =
@@ -114,7 +115,7 @@ impl Figure {
         format!("{}{}", self.name, if self.is_counter { "_total" } else { "" })
     }
 
-    /// Its numbers; of two with the same labels, in whatever order, the first.
+    /// Returns its numbers. If two have equal labels, in whatever order, the first counts.
     pub(crate) fn distinct(&self) -> impl Iterator<Item = (Vec<(&str, &str)>, &u64)> {
         let mut seen = HashSet::new();
         self.values.iter().map(move |(labels, value)| (pairs(labels), value)).filter(

@@ -26,7 +26,7 @@ impl PageContext {
         Names::new(self.dirigent.agents())
     }
 
-    /// The rows of those of these channels for which this process acts.
+    /// Returns the rows of these channels, as far as this process acts for them.
     pub(crate) async fn rows_of_ours(
         &self,
         channels: &[ChannelId],
@@ -58,7 +58,7 @@ impl PageContext {
         rows.into_iter().filter_map(Result::transpose).collect()
     }
 
-    /// Some rows of the channels of this process, by id, those after this one; and whether there are more.
+    /// Returns some rows of this process after this channel, by id, and true if there are more.
     pub(crate) async fn own_rows(
         &self,
         after: Option<ChannelId>,
@@ -96,14 +96,14 @@ impl PageContext {
         Ok(self.row_of(id, (&known, &self.names()), &places, self.clock.now()).await)
     }
 
-    /// What the page of a channel of this process is drawn of.
+    /// Returns the data of a channel's page, for a channel of this process.
     pub(crate) async fn own_sheet(&self, id: ChannelId) -> Result<ChannelSheet, Problem> {
         let look = self.own_channel(id).await?;
         let score = self.own_score(id).await?.sheet();
         Ok(ChannelSheet::new(look, score, self.recorder.is_some()))
     }
 
-    /// One channel, with everything that explains it.
+    /// Returns one channel, with everything that explains it.
     async fn own_channel(&self, id: ChannelId) -> Result<ChannelLook, Problem> {
         let row = self.row(id).await?;
         let names = self.names();
@@ -134,7 +134,7 @@ impl PageContext {
         Ok(ChannelLook::of(row, &facts, &names, &places))
     }
 
-    /// The channel's score: from its recording where it is recorded, else from its history, which knows of no denials.
+    /// Returns the channel's score. It is read from the recording, or else from the history, which has no denials.
     pub(crate) async fn own_score(&self, id: ChannelId) -> Result<Score, Problem> {
         self.must_exist(id).await?;
         let names = self.names();
@@ -180,7 +180,7 @@ impl PageContext {
         given
     }
 
-    /// Writes down who gave an order, in the log and for the page. One that another process is given instead is its matter.
+    /// Logs who gave an order. If another process gets the order instead, that process logs it.
     pub(crate) async fn record_order(
         &self,
         (id, told): (ChannelId, &Told),
@@ -275,7 +275,7 @@ pub(crate) fn unreadable(error: dirigent::snapshot::RestoreError) -> Problem {
     Problem::new(409, "recording-unusable", error.to_string())
 }
 
-/// Whether what was heard concerns the channel.
+/// Returns whether an event concerns the channel.
 pub(crate) fn concerns(heard: &EventOrLag, channel: ChannelId) -> bool {
     match heard {
         EventOrLag::Transition(event) => event.channel == channel,

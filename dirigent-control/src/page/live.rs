@@ -32,24 +32,24 @@ use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 use crate::page::visitor::Visitor;
 
-/// What changes together is sent together.
+/// The wait before changes are sent, so that changes of one moment are sent together.
 const TOGETHER: Duration = Duration::from_millis(150);
-/// Some of what is shown changes without an event: it is looked at so often.
+/// The pause between two looks at state that changes without an event.
 const LOOK_AGAIN: Duration = Duration::from_secs(10);
-/// What another process tells is asked for so often.
+/// The pause between two questions to another process.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
-/// A stream ends then; the page asks for another one, and is judged again.
+/// The longest stream. The page then asks for another one, and its rights are checked again.
 const LASTS: Duration = Duration::from_secs(15 * 60);
-/// How often something is sent, so that a broken connection is noticed.
+/// The pause between two signs of life, so that a broken connection is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// How often a stream looks whether the driver has ended, which no event tells.
+/// The pause between two looks at the driver, because no event says that it has ended.
 const BEAT: Duration = Duration::from_secs(1);
 
 pub(crate) fn routes() -> Router<Arc<PageContext>> {
     Router::new().route("/live", get(overview)).route("/live/channels/{id}", get(channel))
 }
 
-/// What a page says that it has: it was drawn with that, or had it before a break.
+/// The mark of the state that a page has. It was drawn with that, or had it before a break.
 #[derive(serde::Deserialize)]
 struct Had {
     #[serde(default)]
@@ -119,11 +119,11 @@ fn stream(
     Ok(response)
 }
 
-/// Whether a page shows the present.
+/// The currency of a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Currency {
     Live,
-    /// What it shows cannot be read just now.
+    /// The state cannot be read just now.
     Behind,
     /// The driver has ended.
     Ended,
@@ -139,7 +139,7 @@ impl Currency {
     }
 }
 
-/// What a stream does next.
+/// The next step of a stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// Something may have changed: it looks.
@@ -158,14 +158,14 @@ struct Live {
     events: Events,
     orders: watch::Receiver<u64>,
     sign_outs: watch::Receiver<u64>,
-    /// What the page has, by element: only hashes.
+    /// The hashes of what the page has, by element.
     sent: FxHashMap<String, u64>,
-    /// What the page had before a break, all together.
+    /// The mark of the state that the page had before a break.
     had: Option<u64>,
     next: Next,
-    /// What is still to be sent.
+    /// The events that are still to be sent.
     ready: VecDeque<Event>,
-    /// What the page was told of its currency, and when.
+    /// The newest currency that was sent, and when.
     told: Option<(Currency, Timestamp)>,
     /// When it looks again without an event.
     look_at: Timestamp,
@@ -205,7 +205,7 @@ impl Live {
         }
     }
 
-    /// Whether the session that opened it is over.
+    /// Returns whether the session that opened it is over.
     fn is_signed_out(&self) -> bool {
         let is_over = |session| {
             let auth = self.shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
@@ -231,7 +231,7 @@ impl Live {
         }
     }
 
-    /// Says whether the page is live, where that is new, or was said long ago.
+    /// Says whether the page is live, if that is new or was said long ago.
     fn tell(&mut self, currency: Currency) {
         let now = self.shared.clock.now();
         let is_old =
@@ -274,7 +274,7 @@ impl Live {
         Some(Next::Look)
     }
 
-    /// How long it may be before something is looked at that changes without an event here.
+    /// Returns the time until the next look at state that changes without an event here.
     fn look_again(&self) -> Duration {
         let is_told_elsewhere = match self.shown {
             Shown::Overview(_) => self.shared.peers.is_some(),
@@ -290,7 +290,7 @@ impl Live {
         }
     }
 
-    /// What of it the page does not have.
+    /// Returns the parts that the page lacks.
     fn changed(&mut self, sheet: &Sheet) -> Option<Event> {
         // A row that comes back is sent again: the page has dropped it.
         let present: FxHashSet<&str> = sheet.parts.iter().map(|part| part.id.as_str()).collect();

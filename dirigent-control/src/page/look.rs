@@ -39,7 +39,7 @@ use utoipa::ToSchema;
 pub struct RegistryLook {
     /// Its entries, by agent.
     pub identities: Vec<IdentityLook>,
-    /// Whether `ego.json` is there, so that it can be scanned.
+    /// True if `ego.json` is there, so that you can scan it.
     pub can_scan: bool,
 }
 

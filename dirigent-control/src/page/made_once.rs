@@ -1,4 +1,4 @@
-//! What is made at most once at a time, and shared by all who ask for it: drawings, and the list of all channels.
+//! Makes a thing once for all who ask for it, for example a drawing or the list of all channels.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use dirigent::ports::Timestamp;
 
 use crate::page::problem::Problem;
 
-/// The time for which what was made is used again for a stream if nothing has happened since.
+/// The time for which a stream uses a thing again, while no event happens.
 const MADE_FOR: Duration = Duration::from_secs(1);
 /// When something was made.
 #[derive(Clone, Copy)]
@@ -18,12 +18,12 @@ pub(crate) struct Moment {
     pub(crate) at: Timestamp,
 }
 
-/// How old an answer may be.
+/// The age that an answer may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Freshness {
-    /// It was begun after it was asked for. Those who ask meanwhile share the next one.
+    /// It was begun after the question. Questions during that time share the next one.
     Now,
-    /// It may be up to a second old if nothing has happened since.
+    /// It may be up to a second old if no event has happened since.
     Lately,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct MadeOnce<T> {
 
 struct Made<T> {
     value: Result<Arc<T>, Problem>,
-    /// How many had asked when its making began: each of them may have it.
+    /// The number of questions when its making began. Each of them may have it.
     for_asked: u64,
     moment: Moment,
 }
@@ -47,8 +47,8 @@ impl<T> Default for MadeOnce<T> {
 }
 
 impl<T: Send + Sync> MadeOnce<T> {
-    /// What was made, or what `make` makes of it now. A problem is shared, too: a store that does not answer is not asked once for
-    /// each visitor.
+    /// Returns the newest thing, or makes it now. A problem is shared, too, because a store that does not answer must not be
+    /// asked once for each visitor.
     pub(crate) async fn get(
         &self,
         freshness: Freshness,

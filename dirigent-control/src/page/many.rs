@@ -22,7 +22,7 @@ use crate::page::visitor::Visitor;
 /// The number of channels that are given an order at once.
 const AT_ONCE: usize = 16;
 
-/// What can be told to many channels at once.
+/// An order for many channels at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ManyOrder {
@@ -49,7 +49,7 @@ impl ManyOrder {
         }
     }
 
-    /// Whether it changes a channel that stands like this, as far as is known.
+    /// Returns whether it changes a channel in this state, as far as is known.
     fn concerns(self, row: &Row) -> bool {
         let keeps_turns = matches!(&*row.turns, "normal" | "shuffle");
         let pause = row.pause.as_deref();
@@ -75,16 +75,16 @@ pub(crate) struct OrderMany {
     /// Every channel that the order would change, in place of `channels`.
     #[serde(default)]
     pub(crate) all: bool,
-    /// Why: at most 200 characters.
+    /// The reason, at most 200 characters.
     #[serde(default)]
     pub(crate) reason: Option<String>,
 }
 
-/// What came of an order for many channels.
+/// The outcome of an order for many channels.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ManyDone {
-    /// How many channels carried it out.
+    /// The number of channels that carried it out.
     pub(crate) done: usize,
     /// Those that did not, and why.
     pub(crate) refused: Vec<ManyRefused>,
@@ -98,7 +98,7 @@ pub(crate) struct ManyRefused {
     pub(crate) channel: String,
     /// Its name.
     pub(crate) name: String,
-    /// Why it did not.
+    /// The reason.
     pub(crate) problem: Problem,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct Orders {
     orders: Vec<LoggedOrder>,
 }
 
-/// The newest orders that this process was given, of all channels.
+/// Lists the newest orders of this process, for all channels.
 #[utoipa::path(get, path = "/orders", responses((status = 200, body = Orders), Problem))]
 pub(crate) async fn logged(State(shared): State<Arc<PageContext>>) -> Json<Orders> {
     Json(Orders { orders: shared.order_log.of_all().await })
@@ -127,7 +127,7 @@ pub(crate) async fn order_many(
 }
 
 impl PageContext {
-    /// The channels that are meant.
+    /// Returns the chosen channels.
     pub(crate) async fn chosen(&self, many: &OrderMany) -> Result<Vec<Row>, Problem> {
         let rows = self.across().rows(Freshness::Now).await?;
         let is_meant = |row: &&Row| {

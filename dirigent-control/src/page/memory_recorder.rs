@@ -10,13 +10,12 @@ use dirigent::{ChannelId, Config};
 use dirigent_core::TurnMachine;
 use rustc_hash::FxHashMap;
 
-/// Records the newest inputs of each channel in memory, so that the page can show why an agent was denied, and replay the
-/// room. Given to [`ControlBuilder::recorder`](dirigent::host::Builder::recorder) and to
-/// [`ControlBuilder::recorder`](crate::ControlBuilder::recorder); clones share it.
+/// Records the newest inputs of each channel in memory, so that the page can show why an agent was denied, and replay the room.
+/// Give it to [`Builder::recorder`](dirigent::host::Builder::recorder) and to
+/// [`ControlBuilder::recorder`](crate::ControlBuilder::recorder). Clones share it.
 ///
-/// It keeps between `kept` and twice as many inputs of a channel, and of at most 1,000 channels; inputs hold no text but ends
-/// of at most 64 characters. When it is full, the older half is given to a turn machine, whose state the rest then begins
-/// from.
+/// It keeps between `kept` and twice as many inputs of a channel, for at most 1,000 channels. Inputs hold no text but ends of
+/// at most 64 characters. When it is full, a turn machine takes the older half, and the rest begins from its state.
 ///
 /// ```
 /// use dirigent::ChannelId;
@@ -44,7 +43,7 @@ impl MemoryRecorder {
         Self { kept: kept.max(1), channels: Arc::default() }
     }
 
-    /// What is recorded of a channel.
+    /// Returns the recording of a channel.
     pub fn channel(&self, channel: ChannelId) -> Option<RecordedChannel> {
         self.lock().get(&channel).cloned()
     }

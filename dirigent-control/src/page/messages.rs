@@ -1,5 +1,5 @@
-//! The newest messages of a channel, read from the chat when a page is opened. They are drawn for who asks, and for no one else: no
-//! drawing that is shared holds them, no store, and no log.
+//! The newest messages of a channel, read from the chat when a page is opened. They are drawn for one visitor only. No shared
+//! drawing, store or log holds them.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use crate::page::places::Places;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 
-/// How many are read.
+/// The number of messages that are read.
 const READ: u8 = 12;
 /// The most characters that are shown of one.
 const CHARS_MAX: usize = 400;
-/// How long the chat is waited for.
+/// The longest wait for the chat.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
-/// How many channels are read at once: the bot reads with the same account.
+/// The number of channels that are read at once, because the bot reads with the same account.
 pub(crate) const READS_MAX: usize = 4;
 
 /// The newest messages of a channel.
@@ -33,17 +33,17 @@ pub(crate) struct Messages {
     /// When they were read, in milliseconds of Unix time.
     #[serde(rename = "readAt")]
     pub(crate) read_at: u64,
-    /// Where the channel is in Discord; nothing where it is unknown in which guild it is.
+    /// The address of the channel in Discord. `None` if its guild is unknown.
     pub(crate) link: Option<String>,
     /// Why they cannot be read, as a sentence.
     pub(crate) trouble: Option<String>,
-    /// The trouble may be none: perhaps nothing was written.
+    /// True if the channel may simply be empty.
     #[serde(skip)]
     pub(crate) is_unsure: bool,
 }
 
 impl Messages {
-    /// None of them, because of that.
+    /// Creates an answer without messages, for this reason.
     pub(crate) fn not_read(problem: &Problem) -> Self {
         Self { trouble: Some(sentence(&problem.detail)), ..Self::default() }
     }
@@ -61,9 +61,9 @@ pub(crate) struct MessageLook {
     pub(crate) kind: &'static str,
     /// The first 400 characters of what was typed.
     pub(crate) text: String,
-    /// What it has besides: files and embeds.
+    /// Its files and embeds, in words.
     pub(crate) besides: Option<String>,
-    /// Where it is in Discord.
+    /// The address of the message in Discord.
     pub(crate) link: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl std::fmt::Debug for MessageLook {
 }
 
 impl PageContext {
-    /// The newest messages of a channel, as the chat tells now.
+    /// Reads the newest messages of a channel from the chat.
     pub(crate) async fn messages(&self, channel: ChannelId) -> Result<Messages, Problem> {
         self.must_be_shown(channel).await?;
         let places = self.places.get(&self.dirigent).await;
@@ -122,7 +122,7 @@ impl PageContext {
 }
 
 impl PageContext {
-    /// Only what is said in a channel that the page shows is read: the bot's account may read others.
+    /// Only channels that the page shows are read, because the bot's account may read others.
     pub(crate) async fn must_be_shown(&self, channel: ChannelId) -> Result<(), Problem> {
         if !self.across().is_told_elsewhere(channel) {
             return self.must_exist(channel).await;
@@ -134,7 +134,7 @@ impl PageContext {
     }
 }
 
-/// Where Discord shows the channel.
+/// Returns the address at which Discord shows the channel.
 fn link(channel: ChannelId, places: &Places) -> Option<String> {
     let guild = places.channels.get(&channel)?.guild?;
     Some(format!("https://discord.com/channels/{guild}/{channel}"))
@@ -167,7 +167,7 @@ impl MessageLook {
     }
 }
 
-/// The text with the names of agents in place of their accounts.
+/// Returns the text with the names of agents in place of their accounts.
 fn named(text: &str, identities: &[Identity]) -> String {
     let name = |text: String, own: &Identity| {
         let id = own.discord_user_id;

@@ -24,8 +24,8 @@ use crate::page::shared::PageContext;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// As `OpenMetrics` for who asks for that, as Prometheus does; everybody else, for example `curl` and `promtool`, gets Prometheus's own
-/// text, in which a counter has another name at its head.
+/// Answers `OpenMetrics` if the request asks for it, as Prometheus does. Other programs, for example `curl` and `promtool`, get
+/// Prometheus's own text. There a counter has another name at its head.
 pub(crate) async fn metrics(
     State(shared): State<Arc<PageContext>>,
     headers: HeaderMap,
@@ -149,11 +149,11 @@ impl Collector for Numbers {
     }
 }
 
-/// What the host adds.
+/// Adds the host's numbers.
 #[derive(Debug)]
 struct HostFigures {
     figures: Vec<Figure>,
-    /// The encoder of `OpenMetrics` leaves the escaping of a help text to us, the other one does not.
+    /// The encoder of `OpenMetrics` does not escape a help text, and the other one does.
     is_open: bool,
 }
 
@@ -249,7 +249,7 @@ fn gauges<'a>(
     Ok(())
 }
 
-/// How long channels stayed in the phases in which something is waited for.
+/// Adds the time that channels spent in phases that wait for something.
 fn histograms(encoder: &mut DescriptorEncoder<'_>, tally: &Tally) -> fmt::Result {
     let waited = [
         PhaseKind::Refreshing,

@@ -1,4 +1,4 @@
-//! What an operator tells a channel, as a value.
+//! Orders of an operator, as values.
 
 use dirigent::host::plain::is_visible;
 use dirigent::ports::ChannelRequest;
@@ -15,7 +15,7 @@ use crate::page::question::Question;
 /// The longest reason, in characters.
 const REASON_MAX: usize = 200;
 
-/// What an operator tells a channel.
+/// An order that an operator gives to a channel.
 ///
 /// ```
 /// use dirigent_control::Order;
@@ -39,11 +39,11 @@ pub enum Order {
     Hold,
     /// Ends a stop, a hold or a finish.
     Resume,
-    /// The work in it is done.
+    /// Says that the work in it is done.
     Finish,
     /// Wakes it without a message.
     Wake {
-        /// Who speaks first; empty for who is first in the list.
+        /// The agent that speaks first. By default the first in the list.
         #[serde(default)]
         first: Option<String>,
     },
@@ -67,20 +67,20 @@ pub enum Order {
         /// The agent that came back.
         agent: String,
     },
-    /// Lets its budgets begin anew.
+    /// Starts its budgets at zero again.
     ResetBudget,
     /// Closes it for good.
     Archive,
-    /// Tries at once to post what of a discussion could not be delivered.
+    /// Posts again, at once, the parts of a discussion that could not be delivered.
     RetryPosts,
-    /// Drops the result of a discussion that could not be delivered.
+    /// Drops a discussion's result that could not be delivered.
     DismissResult,
-    /// Posts the result of a discussion that could not be delivered in another channel of its guild.
+    /// Posts a discussion's result that could not be delivered in another channel of its guild.
     SendResult {
         /// The other channel's id.
         to: String,
     },
-    /// Posts a text as the moderator. It pings no account, and the log of orders does not have it.
+    /// Posts a text as the moderator. It pings no account, and the log of orders does not show it.
     Post {
         /// The text: at most 2,000 characters in Discord.
         text: PostText,
@@ -96,7 +96,7 @@ pub(crate) enum Told {
 }
 
 impl Told {
-    /// The order's name.
+    /// Returns the order's name.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Request(request) => request.name(),
@@ -105,17 +105,17 @@ impl Told {
     }
 }
 
-/// An order with what goes along with it.
+/// An order with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 pub(crate) struct GivenOrder {
     #[serde(flatten)]
     pub(crate) order: Order,
-    /// Why it is given: at most 200 characters, which stand in the log of orders and on the channel's page.
+    /// The reason, at most 200 characters. It stands in the log of orders and on the channel's page.
     #[serde(default)]
     pub(crate) reason: Option<String>,
 }
 
-/// The reason as it is logged: in one line; `None` where there is none.
+/// Returns the reason as it is logged, in one line. `None` if there is none.
 pub(crate) fn reason_of(text: Option<&str>) -> Result<Option<String>, Problem> {
     let words: Vec<_> = text.unwrap_or_default().split_whitespace().collect();
     let line = words.join(" ");
@@ -130,7 +130,7 @@ pub(crate) fn reason_of(text: Option<&str>) -> Result<Option<String>, Problem> {
 }
 
 impl Order {
-    /// What a person is asked before it is carried out, where it costs money, cuts a turn or cannot be taken back.
+    /// Returns the question before it is carried out, if it costs money, cuts a turn or cannot be undone.
     pub(crate) fn question(&self, row: &Row) -> Option<Question> {
         let name = &row.name;
         #[expect(clippy::wildcard_enum_match_arm, reason = "the others can be taken back")]
@@ -164,7 +164,7 @@ impl Order {
         }
     }
 
-    /// Whether a person is asked first, depending on the channel.
+    /// Returns whether a question may come first. The channel decides.
     pub(crate) const fn may_ask(&self) -> bool {
         matches!(
             self,

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use crate::page::look::LoggedOrder;
 use crate::page::ports::OrderStore;
 
-/// A file of this size, in bytes, is set aside, and a new one begins.
+/// The size, in bytes, at which the file is renamed and a new one begins.
 const SIZE_MAX: u64 = 16 * 1024 * 1024;
 
 /// Keeps the log of orders in a file, one JSON object a line, for one process. A line is on the disk before the next one is written. At
@@ -29,7 +29,7 @@ pub struct OrderFile {
 }
 
 impl OrderFile {
-    /// Opens the file, or begins it.
+    /// Opens the file, or creates it.
     ///
     /// # Errors
     ///

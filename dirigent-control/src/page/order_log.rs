@@ -1,4 +1,4 @@
-//! Who gave which order: the newest in memory for the page, all of them in the host's store.
+//! The log of orders. The newest are in memory for the page, and all of them in the host's store.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,11 +10,11 @@ use tokio::sync::OnceCell;
 use crate::page::look::{LoggedOrder, OrderLook};
 use crate::page::ports::OrderStore;
 
-/// The most orders that are shown of all channels.
+/// The most orders in the list of all channels.
 const OF_ALL: usize = 500;
-/// The most that are shown of one channel.
+/// The most orders in the list of one channel.
 const OF_ONE: usize = 10;
-/// The most that are read from the store.
+/// The most orders that are read from the store.
 const READ: usize = 20_000;
 
 /// The newest orders that this process carried out, or refused, and changes of the registry that were made on its page.
@@ -57,7 +57,7 @@ impl OrderLog {
         Self { store, read: OnceCell::new(), newest: Mutex::default() }
     }
 
-    /// Adds an order to a channel, or, without one, a change of the registry.
+    /// Adds an order to a channel. Without a channel it is a change of the registry.
     pub(crate) async fn add(&self, channel: Option<ChannelId>, order: OrderLook) {
         self.read().await;
         let channel = channel.map(|channel| channel.to_string()).unwrap_or_default();
@@ -74,7 +74,7 @@ impl OrderLog {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner).add(logged);
     }
 
-    /// The newest of one channel, the newest first.
+    /// Returns the newest orders of one channel, the newest first.
     pub(crate) async fn of(&self, channel: ChannelId) -> Vec<OrderLook> {
         self.read().await;
         let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,7 +82,7 @@ impl OrderLog {
         of_one.map(|orders| orders.iter().rev().cloned().collect()).unwrap_or_default()
     }
 
-    /// The newest of all channels, the newest first.
+    /// Returns the newest orders of all channels, the newest first.
     pub(crate) async fn of_all(&self) -> Vec<LoggedOrder> {
         self.read().await;
         let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What the other processes told last of their channels, kept for a moment, so that pages ask them seldom.
+//! Caches the channels of other processes for a moment, so that pages ask them seldom.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,21 +13,21 @@ use crate::page::look::Row;
 use crate::page::peers::{PageAnswer, PageQuestion, PeerError, Peers};
 use crate::page::shared::PageContext;
 
-/// So long what a process told is used again.
+/// The time for which an answer is used again.
 const FRESH_FOR: Duration = Duration::from_secs(1);
-/// So long a process that did not answer is not asked again.
+/// The pause before a process that did not answer is asked again.
 const SILENT_FOR: Duration = Duration::from_secs(3);
-/// The most answers with rows that are asked of a process for one look.
+/// The most answers with rows that one look takes from a process.
 const ANSWERS_MAX: usize = 1_000;
 
-/// What the others told last.
+/// The newest answers of the others.
 #[derive(Default)]
 pub(crate) struct PeerRows(Mutex<RowCache>);
 
 #[derive(Default)]
 struct RowCache {
     kept: HashMap<String, Kept>,
-    /// Rows that no process tells any more, as they were told last: of channels that change hands.
+    /// Old rows of channels that change hands, because no process has them now.
     lost: BTreeMap<ChannelId, Row>,
 }
 
@@ -38,15 +38,15 @@ struct Kept {
     silent: Option<String>,
 }
 
-/// What all of them tell.
+/// The channels of all of them.
 #[derive(Default)]
 pub(crate) struct PeersTold {
     pub(crate) told: Vec<PeerTold>,
-    /// The rows of channels for which no process answers.
+    /// The rows of channels without a process that answers.
     pub(crate) lost: Vec<(ChannelId, Row)>,
 }
 
-/// What one of them told.
+/// The newest answer of one of them.
 pub(crate) struct PeerTold {
     peer: String,
     kept: Kept,
@@ -57,12 +57,12 @@ impl PeerTold {
         &self.peer
     }
 
-    /// Why there is nothing new of it: a clause.
+    /// The reason why its answer is old, as a clause.
     pub(crate) fn silent(&self) -> Option<&str> {
         self.kept.silent.as_deref()
     }
 
-    /// The rows of its channels, as it told them; grey where it does not answer.
+    /// The rows of its channels. They are grey if it does not answer.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (ChannelId, Row)> {
         self.kept.rows.iter().map(|(id, row)| {
             let row = row.clone();
@@ -78,8 +78,8 @@ impl PeerTold {
 }
 
 impl PeerRows {
-    /// What each of the others tells now, or told a moment ago. All are asked at once, and visitors who ask meanwhile wait
-    /// for the same answers.
+    /// Returns the answers of the others, at most a moment old. All are asked at once. Visitors who ask during that time wait
+    /// for these answers, too.
     pub(crate) async fn get(&self, shared: &PageContext, peers: &Arc<dyn Peers>) -> PeersTold {
         let mut state = self.0.lock().await;
         let others = peers.others();
@@ -103,7 +103,7 @@ impl PeerRows {
     }
 }
 
-/// Whether no process can be asked for the channel. What its own process answers without is no channel any more.
+/// Returns whether no process can be asked for the channel. A channel that its own process leaves out has gone.
 fn is_lost(shared: &PageContext, channel: ChannelId, asked: &[(String, Kept)]) -> bool {
     let Some(owner) = shared.across().owner(channel) else { return true };
     let told = asked.iter().find(|(peer, _)| *peer == owner);
@@ -111,7 +111,7 @@ fn is_lost(shared: &PageContext, channel: ChannelId, asked: &[(String, Kept)]) -
 }
 
 impl RowCache {
-    /// Takes what was told now. Rows that were told before, and are not now, are lost until a process tells them.
+    /// Takes new answers. A row that only an older answer has is lost until a process tells it again.
     fn renew(&mut self, kept: HashMap<String, Kept>) {
         for (id, row) in self.kept.values().flat_map(|before| &*before.rows) {
             self.lost.entry(*id).or_insert_with(|| row.clone());
@@ -130,7 +130,7 @@ impl Kept {
     }
 }
 
-/// Asks one of them. Where it does not answer, what it told before is kept.
+/// Asks one of them. If it does not answer, its older answer stays.
 async fn ask(
     shared: &PageContext,
     peers: &Arc<dyn Peers>,

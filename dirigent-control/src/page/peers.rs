@@ -11,18 +11,18 @@ use crate::page::look::{AgentChannel, ChannelLook, Row};
 use crate::page::post_text::PostText;
 use crate::page::problem::Problem;
 
-/// How long another process is waited for.
+/// The longest wait for another process.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(2);
-/// How long it is waited for where it posts: a little longer than it waits for the chat.
+/// The longest wait for a post of another process, a little longer than it waits for the chat.
 const POST_LIMIT: Duration = Duration::from_secs(10);
-/// How long it is waited for where it replays a recording.
+/// The longest wait for a replay of another process.
 const REPLAY_LIMIT: Duration = Duration::from_secs(20);
 
-/// The other processes on the same store, each of which acts for channels of its own; given to
-/// [`ControlBuilder::peers`](crate::ControlBuilder::peers). `dirigent-cluster` has one.
+/// The other processes on the same store. Each acts for its own channels. Give them to
+/// [`ControlBuilder::peers`](crate::ControlBuilder::peers), for example with the implementation in `dirigent-cluster`.
 ///
-/// At the other end [`Control::answer`](crate::Control::answer) answers. A peer is trusted with every channel: what a
-/// visitor may do is judged where the visitor signed in.
+/// At the other end [`Control::answer`](crate::Control::answer) answers. You trust a peer with every channel, because a
+/// visitor's rights are checked in the process of the sign-in.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -52,21 +52,21 @@ const REPLAY_LIMIT: Duration = Duration::from_secs(20);
 /// ```
 #[async_trait]
 pub trait Peers: Send + Sync + 'static {
-    /// The name of this process.
+    /// Returns the name of this process.
     fn me(&self) -> String;
 
-    /// The names of the other processes that act for channels.
+    /// Returns the names of the other processes that act for channels.
     fn others(&self) -> Vec<String>;
 
-    /// Which process acts for the channel, this one included, as far as is known from memory; `None` while none is known
-    /// to.
+    /// Returns the process that acts for the channel, which may be this one. It answers from memory. `None` if the process is
+    /// unknown.
     fn owner(&self, channel: ChannelId) -> Option<String>;
 
     /// Asks one of the others. The future is dropped when the question's [time](PageQuestion::time_limit) is over.
     ///
     /// # Errors
     ///
-    /// Why there is no answer, and whether the question may have been carried out.
+    /// A [`PeerError`] says why there is no answer, and whether the question may have been carried out.
     async fn ask(&self, peer: &str, question: &PageQuestion) -> Result<PageAnswer, PeerError>;
 }
 
@@ -79,19 +79,19 @@ pub trait Peers: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PeerError {
-    /// The question surely did not reach it: nothing was done.
+    /// The question surely did not reach it, and was not carried out.
     #[error("it cannot be reached")]
     NotReached,
     /// It did not answer in time, or the answer was lost: the question may have been carried out.
     #[error("it does not answer")]
     NoAnswer,
-    /// It answered that it does not answer this: it has no page, or is of another version. Nothing was done.
+    /// It does not know the question, because it has no page or another version. The question was not carried out.
     #[error("it has no page, or one of another version")]
     NoPage,
 }
 
 impl PeerError {
-    /// Whether nothing was done.
+    /// Returns true if the question surely was not carried out.
     pub const fn is_certain(self) -> bool {
         match self {
             Self::NotReached | Self::NoPage => true,
@@ -100,7 +100,7 @@ impl PeerError {
     }
 }
 
-/// What one process's page asks another's. Plain data, for a transport to carry.
+/// A question of one process's page to another's. It is plain data for your transport.
 ///
 /// ```
 /// use dirigent::ChannelId;
@@ -115,7 +115,7 @@ impl PeerError {
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "few exist at a time, and each is carried at once")]
 pub enum PageQuestion {
-    /// The rows of the channels that it acts for, by id, some at once: those after this one.
+    /// Some rows of its channels after this one, by id.
     Rows {
         /// The last channel of the answer before.
         after: Option<ChannelId>,
@@ -159,7 +159,7 @@ pub enum PageQuestion {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// One agent in the channels that it acts for.
+    /// One agent in its channels.
     Agent {
         /// Which agent.
         agent: AgentId,
@@ -169,7 +169,7 @@ pub enum PageQuestion {
 }
 
 impl PageQuestion {
-    /// The channel that it is about.
+    /// Returns the channel that it is about.
     pub const fn channel(&self) -> Option<ChannelId> {
         match self {
             Self::Rows { .. } | Self::Agent { .. } | Self::RegistryChanged => None,
@@ -181,7 +181,7 @@ impl PageQuestion {
         }
     }
 
-    /// How long an answer is waited for: 2 s; for a post 10 s, for a replay 20 s.
+    /// Returns the longest wait for an answer: 2 s, for a post 10 s, for a replay 20 s.
     pub const fn time_limit(&self) -> Duration {
         match self {
             Self::Replay { .. } => REPLAY_LIMIT,
@@ -196,7 +196,7 @@ impl PageQuestion {
     }
 }
 
-/// What is answered to a [`PageQuestion`].
+/// The answer to a [`PageQuestion`].
 ///
 /// ```
 /// use dirigent_control::PageAnswer;
@@ -211,29 +211,29 @@ pub enum PageAnswer {
     Rows {
         /// The rows.
         rows: Vec<Row>,
-        /// Whether there are more after them.
+        /// True if there are more after them.
         has_more: bool,
     },
     /// A channel.
     Channel(Box<ChannelSheet>),
-    /// An agent in its channels, those first that changed last.
+    /// An agent in its channels. The channel that changed last comes first.
     Agent {
         /// At most 200 channels.
         channels: Vec<AgentChannel>,
-        /// How many more there are.
+        /// The number of further channels.
         more: usize,
     },
     /// A file: an SVG, or a replay as JSON.
     File(String),
     /// It was carried out.
     Done,
-    /// The process does not act for the channel: nothing was done.
+    /// The process does not act for the channel, so it did not carry out the question.
     Elsewhere,
     /// It was refused, or failed.
     Problem(Problem),
 }
 
-/// What the page of a channel is drawn of.
+/// The data of a channel's page.
 ///
 /// ```
 /// fn name(sheet: &dirigent_control::ChannelSheet) -> &str {
@@ -248,7 +248,7 @@ pub struct ChannelSheet {
     pub look: ChannelLook,
     /// Its score, as HTML.
     pub score: String,
-    /// Whether its process keeps recordings.
+    /// True if its process keeps recordings.
     pub is_recorded: bool,
 }
 

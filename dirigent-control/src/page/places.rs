@@ -1,4 +1,4 @@
-//! Which guilds and channels there are, as the chat tells. Kept for half a minute, so that pages ask the chat seldom.
+//! Caches the guilds and channels of the chat for half a minute, so that pages ask the chat seldom.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,25 +9,25 @@ use dirigent::{ChannelId, Clock, Dirigent};
 use tokio::sync::Mutex;
 
 const FRESH_FOR: Duration = Duration::from_secs(30);
-/// The most channels outside the listed guilds whose names are asked for at once.
+/// The number of names that are asked for at once, for channels outside the listed guilds.
 const ASKED_MAX: usize = 25;
 
-/// The guilds in which the moderator is an administrator, and the channels that concern us.
+/// The guilds that the moderator administers, and the channels that the page needs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
     pub(crate) guilds: BTreeMap<GuildId, String>,
     pub(crate) channels: BTreeMap<ChannelId, ChannelInfo>,
-    /// Why the chat could not be asked, where what is shown is older.
+    /// The reason why the places are old, if the chat did not answer.
     pub(crate) trouble: Option<String>,
 }
 
 impl Places {
-    /// Whether the overview lists the channel without a mode: a private text channel of a guild that is listed.
+    /// Returns whether the overview lists the channel without a mode. It lists private text channels of listed guilds.
     pub(crate) fn lists(&self, channel: ChannelId) -> bool {
         self.channels.get(&channel).is_some_and(|info| self.is_private_text(info))
     }
 
-    /// The names of the listed guilds in which none of these channels is.
+    /// Returns the names of listed guilds without any of these channels.
     pub(crate) fn guilds_without<'a>(
         &self,
         channels: impl Iterator<Item = &'a str>,
@@ -44,7 +44,7 @@ impl Places {
     }
 }
 
-/// The places as they were asked for last.
+/// The newest answer about places.
 pub(crate) struct PlacesCache {
     chat: Arc<dyn GuildApi>,
     clock: Arc<dyn Clock>,
@@ -56,7 +56,7 @@ impl PlacesCache {
         Self { chat, clock, kept: Mutex::default() }
     }
 
-    /// The places now, or as they were at most half a minute ago. Where the chat does not answer, the last ones known.
+    /// Returns the places, at most half a minute old. If the chat does not answer, it returns the newest known ones.
     pub(crate) async fn get(&self, dirigent: &Dirigent) -> Arc<Places> {
         let mut kept = self.kept.lock().await;
         let now = self.clock.now();

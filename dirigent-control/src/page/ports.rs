@@ -1,4 +1,4 @@
-//! What a host may plug in.
+//! Ports that your bot may implement.
 
 use async_trait::async_trait;
 use dirigent::AgentId;
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::page::auth::VisitorRole;
 use crate::page::look::LoggedOrder;
 
-/// A host's own check of who may come in, asked where a request brings no token of ours.
+/// Your own check of visitors. It is asked if a request brings no token that you gave to the builder.
 ///
 /// ```
 /// use dirigent_control::{Check, VisitorRole};
@@ -28,33 +28,33 @@ use crate::page::look::LoggedOrder;
 /// ```
 #[async_trait]
 pub trait Check: Send + Sync + 'static {
-    /// What this visitor may do; `None` answers 401. Changes are checked for their origin all the same.
+    /// Returns the rights of this visitor. `None` answers 401. The origin of changes is checked besides.
     async fn role(&self, request: &Parts) -> Option<VisitorRole>;
 
-    /// Who this visitor is, for the log of orders: 1 to 100 characters in one line. It is asked after [`role`](Self::role) let the
-    /// visitor in. Default: `None`, which the log names `operator`.
+    /// Returns the visitor's name for the log of orders, with 1 to 100 characters in one line. It is asked after
+    /// [`role`](Self::role) let the visitor in. Default: `None`, and the log says `operator`.
     async fn name(&self, request: &Parts) -> Option<String> {
         let _ = request;
         None
     }
 }
 
-/// The file `ego.json` of padded-cell, from which the registry can be filled. `dirigent-store` reads it; an
-/// implementation with its `ScannedIdentities` has two lines each.
+/// The file `ego.json` of padded-cell, which can fill the registry. `dirigent-store` reads it, so that you implement each
+/// method in two lines with its `ScannedIdentities`.
 #[async_trait]
 pub trait EgoFile: Send + Sync + 'static {
-    /// Whether it is there and names accounts: exactly then the page offers to scan it.
+    /// Returns whether it is there and names accounts. Only then the page offers a scan.
     async fn is_there(&self) -> bool;
 
-    /// Scans it into the registry.
+    /// Adds its agents to the registry.
     ///
     /// # Errors
     ///
-    /// Why nothing was scanned, as a sentence for people.
+    /// The reason why it was not scanned, as a sentence for people.
     async fn scan(&self) -> Result<ScanReport, String>;
 }
 
-/// Keeps the log of orders, so that it outlasts the process; given to
+/// Keeps the log of orders, so that it outlasts the process. Give it to
 /// [`ControlBuilder::order_log`](crate::ControlBuilder::order_log). [`OrderFile`](crate::OrderFile) is one.
 #[async_trait]
 pub trait OrderStore: Send + Sync + 'static {
@@ -62,18 +62,18 @@ pub trait OrderStore: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Why it was not added, as a sentence for people. The library's log then says so, and the order stays given.
+    /// The reason why it was not added, as a sentence for people. The library then logs a warning, and the order stands.
     async fn add(&self, order: &LoggedOrder) -> Result<(), String>;
 
-    /// The newest orders, at most `most`, the oldest first. Asked once, at the first look.
+    /// Returns at most `most` of the newest orders, the oldest first. It is called once, at the first look.
     ///
     /// # Errors
     ///
-    /// Why they cannot be read, as a sentence for people. They are asked for again at the next look.
+    /// The reason why they cannot be read, as a sentence for people. The next look calls it again.
     async fn newest(&self, most: usize) -> Result<Vec<LoggedOrder>, String>;
 }
 
-/// What a scan of `ego.json` did, in lines for people.
+/// The outcome of a scan of `ego.json`, in lines for people.
 ///
 /// ```
 /// let report = dirigent_control::ScanReport::default();
@@ -88,14 +88,14 @@ pub struct ScanReport {
     pub changed: Vec<String>,
     /// The agents that the registry knew as they are.
     pub unchanged: Vec<String>,
-    /// What was passed over, and why.
+    /// The entries that were skipped, with the reason.
     pub skipped: Vec<String>,
-    /// Where file and registry disagree.
+    /// The entries on which file and registry disagree.
     pub conflicts: Vec<String>,
 }
 
 impl ScanReport {
-    /// What there is to tell, under headings.
+    /// Returns the lines under headings.
     pub(crate) fn told(&self) -> Vec<(&'static str, String)> {
         let lines = [
             ("Added", &self.added),
@@ -115,7 +115,7 @@ pub trait ReadRecording: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, as a sentence for people.
+    /// The fault of the file, as a sentence for people.
     fn read(&self, text: &str) -> Result<RecordingFile, String>;
 }
 
@@ -142,6 +142,6 @@ where
 pub struct RecordingFile {
     /// The names.
     pub agents: Vec<AgentId>,
-    /// What was recorded.
+    /// The recording.
     pub recorded: RecordedChannel,
 }

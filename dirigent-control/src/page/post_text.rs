@@ -1,11 +1,11 @@
-//! What a person posts as the moderator.
+//! The text that a person posts as the moderator.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What is posted as the moderator. `Debug` shows its length only.
+/// A text that is posted as the moderator. `Debug` shows its length only.
 ///
 /// ```
 /// let text: dirigent_control::PostText = serde_json::from_str(r#""a secret""#)?;

@@ -1,4 +1,4 @@
-//! What went wrong, for programs: `application/problem+json` (RFC 9457).
+//! Problems, as programs read them: `application/problem+json` (RFC 9457).
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize};
 use utoipa::openapi::{self, RefOr};
 use utoipa::{IntoResponses, ToSchema};
 
-/// What each kind of problem begins with.
+/// The beginning of every kind of problem.
 const KIND: &str = "urn:dirigent:problem:";
 /// The kind of problem that another process acts for the channel.
 const ELSEWHERE: &str = "elsewhere";
 /// The kind of problem that the process is being shut down.
 const SHUT_DOWN: &str = "shut-down";
 
-/// What went wrong with a request, and what to do.
+/// A problem with a request, and what to do about it.
 ///
 /// ```
 /// let problem = dirigent_control::Problem::new(404, "channel-unknown", "there is no such channel");
@@ -34,28 +34,28 @@ pub struct Problem {
     pub kind: String,
     /// The HTTP status.
     pub status: u16,
-    /// What happened and what to do, in a sentence.
+    /// The problem and what to do, in a sentence.
     pub detail: String,
 }
 
 impl Problem {
-    /// A problem of this kind.
+    /// Creates a problem of this kind.
     pub fn new(status: u16, kind: &str, detail: impl Into<String>) -> Self {
         Self { kind: format!("{KIND}{kind}"), status, detail: detail.into() }
     }
 
-    /// The name of its kind, without what all begin with.
+    /// Returns the name of its kind, without the prefix.
     pub(crate) fn name(&self) -> &str {
         self.kind.strip_prefix(KIND).unwrap_or(&self.kind)
     }
 
-    /// Whether another process acts for the channel, so that nothing was done here.
+    /// Returns whether another process acts for the channel, so that this one did not.
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.name() == ELSEWHERE
     }
 
-    /// Whether the process is being shut down: nothing was done, and another one acts for its channels in a moment, where there are
-    /// several.
+    /// Returns whether the process is being shut down. It did not act, and if there are several, another one soon acts for its
+    /// channels.
     pub(crate) fn is_shut_down(&self) -> bool {
         self.name() == SHUT_DOWN
     }
@@ -72,7 +72,7 @@ impl Problem {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    /// The status in words.
+    /// Returns the status in words.
     pub(crate) fn title(&self) -> &'static str {
         self.status_code().canonical_reason().unwrap_or("Problem")
     }
@@ -90,7 +90,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// How the OpenAPI document tells of problems.
+/// Describes problems in the OpenAPI document.
 impl IntoResponses for Problem {
     fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {
         let schema = openapi::Ref::from_schema_name("Problem");

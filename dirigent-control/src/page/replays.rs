@@ -1,4 +1,4 @@
-//! Recordings, answered by the turn machine beside the threads on which the bot runs.
+//! Replays of recordings, which run beside the bot's own threads.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 
 impl PageContext {
-    /// The own recording of a channel of this process, replayed, as JSON.
+    /// Replays a channel of this process from its own recording. Returns JSON.
     pub(crate) async fn own_replay(&self, id: ChannelId) -> Result<String, Problem> {
         self.must_exist(id).await?;
         let recorded = self.recorder.as_ref().and_then(|recorder| recorder.channel(id));
@@ -33,7 +33,7 @@ impl PageContext {
         self.beside(replay).await
     }
 
-    /// A recording from a file, replayed. Nothing is kept of it.
+    /// Replays a recording from a file. It is not stored.
     pub(crate) async fn replay_file(&self, text: String) -> Result<Replay, Problem> {
         let reader = self.recordings.clone();
         let reader =
@@ -47,7 +47,7 @@ impl PageContext {
         self.beside(answer).await
     }
 
-    /// A long recording takes some seconds of a core: few are read at once, and none where the bot's tasks run.
+    /// A long recording takes some seconds of a core. So few are read at once, and none on a thread of the bot.
     pub(crate) async fn beside<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,

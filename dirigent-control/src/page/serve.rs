@@ -21,25 +21,25 @@ use tower::Layer as _;
 
 use crate::page::control::Control;
 
-/// Who has not sent the head of a request by then is let go.
+/// The time for the head of a request, before the connection is closed.
 const HEAD_TIME: Duration = Duration::from_secs(10);
-/// Who has taken nothing of what is written for so long is let go.
+/// The longest time without progress of a write, before the connection is closed.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 /// The most connections at once.
 const CONNECTIONS_MAX: usize = 4_096;
 
 impl Control {
-    /// Serves the page at its path, over HTTP/1.1, until the future is dropped. Connections end with it. For the outer
-    /// world put a proxy with TLS in front.
+    /// Serves the page at its path, over HTTP/1.1, until you drop the future. Connections end with it. If other machines reach
+    /// the page, put a proxy with TLS in front.
     ///
-    /// At most 4,096 connections are kept, and at most half of the file descriptors that the process may have open; live pages take at
-    /// most three quarters of them, so that an order always finds one. A visitor who sends no request within 10 s, or takes nothing of
-    /// an answer for 30 s, is disconnected. If no connection can be accepted (file descriptors ran out, for example), that is logged once,
-    /// and tried again every 100 ms until it works.
+    /// There are at most 4,096 connections, and at most half as many as the process may have file descriptors. Live pages take
+    /// at most three quarters of them, so that an order always finds one. A visitor who sends no request within 10 s is
+    /// disconnected, and so is one who reads no byte of an answer for 30 s. If no connection can be accepted, for example
+    /// because file descriptors ran out, you find one line in the log. The page tries again every 100 ms.
     ///
     /// # Errors
     ///
-    /// When the listener fails.
+    /// The listener failed.
     pub async fn serve(self, listener: TcpListener) -> io::Result<()> {
         let app = self.at_its_path();
         let most = connections_max(CONNECTIONS_MAX);
@@ -57,7 +57,7 @@ impl Control {
     }
 }
 
-/// Lets live pages take at most three quarters of this number of connections: an order must find one.
+/// Lets live pages take at most three quarters of these connections, because an order must find one.
 fn leave_room(streams: &Semaphore, connections: usize) {
     let most = (connections * 3 / 4).max(1);
     streams.forget_permits(streams.available_permits().saturating_sub(most));

@@ -1,4 +1,4 @@
-//! What all requests share, as the builder put it together.
+//! The parts of the page that all requests share.
 
 use std::net::IpAddr;
 use std::sync::atomic::AtomicU64;
@@ -23,10 +23,10 @@ use crate::page::places::PlacesCache;
 use crate::page::ports::{Check, EgoFile, ReadRecording};
 use crate::page::since::SinceCache;
 
-/// How a visitor's address is read from a request.
+/// Reads a visitor's address from a request.
 pub(crate) type ReadAddress = Arc<dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync>;
 
-/// What all requests share.
+/// The parts of the page that all requests share, as the builder put them together.
 pub(crate) struct PageContext {
     pub(crate) dirigent: Dirigent,
     pub(crate) tools: Tools,
@@ -37,11 +37,11 @@ pub(crate) struct PageContext {
     pub(crate) identities: Arc<dyn IdentityStore>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) places: PlacesCache,
-    /// The other processes, where there are several.
+    /// The other processes, if there are several.
     pub(crate) peers: Option<Arc<dyn Peers>>,
     pub(crate) peer_rows: PeerRows,
     pub(crate) auth: Mutex<Auth>,
-    /// What the cookie of a session is called.
+    /// The name of the session's cookie.
     pub(crate) cookie: String,
     pub(crate) check: Option<Arc<dyn Check>>,
     pub(crate) ego: Option<Arc<dyn EgoFile>>,
@@ -53,15 +53,15 @@ pub(crate) struct PageContext {
     pub(crate) streams: Arc<Semaphore>,
     /// Places for recordings that are being replayed.
     pub(crate) replays: Arc<Semaphore>,
-    /// How many orders were given, and changes of the registry: some change what is shown without an event.
+    /// The number of orders and of changes of the registry, because some of them change a page without an event.
     pub(crate) orders: watch::Sender<u64>,
-    /// How often visitors signed out: streams of their sessions end.
+    /// The number of sign-outs. Streams of their sessions end.
     pub(crate) sign_outs: watch::Sender<u64>,
-    /// How many texts were posted by hand: each gets a nonce of its own.
+    /// The number of texts that were posted by hand, because each gets a nonce of its own.
     pub(crate) posts: AtomicU64,
     pub(crate) order_log: OrderLog,
     pub(crate) since: SinceCache,
     pub(crate) drawn: Drawn,
-    /// Every channel in one line, for overviews of whatever kind.
+    /// Every channel in one line, for all overviews.
     pub(crate) all_rows: MadeOnce<AllRows>,
 }

@@ -1,4 +1,4 @@
-//! Draws a page in its parts, once for all who see the same.
+//! Draws a page in its parts, once for all visitors of it.
 
 use dirigent::operate::Cause;
 use dirigent::{CallError, ChannelId};
@@ -12,7 +12,7 @@ use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 
 impl PageContext {
-    /// What is shown, in parts.
+    /// Draws a page in its parts, or returns it as it was drawn just now.
     pub(crate) async fn sheet(
         &self,
         shown: Shown,
@@ -25,7 +25,7 @@ impl PageContext {
         once.get(freshness, || self.moment(), draw).await
     }
 
-    /// The time, and how much has happened.
+    /// Returns the time, and a number that rises with each event.
     pub(crate) fn moment(&self) -> Moment {
         let tally = self.dirigent.tally();
         let changes: u64 = Cause::ALL.iter().map(|cause| tally.changes(*cause)).sum();
@@ -33,7 +33,7 @@ impl PageContext {
         Moment { version, at: self.clock.now() }
     }
 
-    /// Whether the driver has ended, so that nothing that is shown changes any more.
+    /// Returns whether the driver has ended, so that no page changes again.
     pub(crate) async fn has_ended(&self) -> bool {
         // Asked of a channel that never is: no store is read for it.
         let asked = self.dirigent.channel(ChannelId::new(u64::MAX)).status().await;

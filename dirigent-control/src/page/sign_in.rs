@@ -21,20 +21,20 @@ pub(crate) fn routes() -> Router<Arc<PageContext>> {
     Router::new().route("/sign-in", post(sign_in)).route("/sign-out", post(sign_out))
 }
 
-/// What the sign-in form says besides.
+/// The form for signing in.
 #[derive(Template)]
 #[template(path = "sign-in.html")]
 struct SignInPage<'a> {
     base: &'a str,
     style: &'static str,
     said: Option<&'a str>,
-    /// Where a visitor goes who has signed in.
+    /// The address that a visitor gets after the sign-in.
     to: &'a str,
 }
 
 pub(crate) struct SignIn {
     pub(crate) said: Option<String>,
-    /// Where the visitor wanted to go; empty for the overview.
+    /// The address that the visitor asked for. Empty for the overview.
     pub(crate) to: String,
 }
 
@@ -45,7 +45,7 @@ struct Token {
     to: String,
 }
 
-/// What is said to who signs in over a connection that others can read.
+/// The refusal of a sign-in over a connection that others can read.
 const NEEDS_TLS: &str = "This page needs https: over http a browser keeps no session, since others could read it. Put a proxy \
                          with TLS in front, or open the page on its own machine, for example through ssh -L.";
 
@@ -82,7 +82,7 @@ async fn sign_in(State(shared): State<Arc<PageContext>>, request: Request) -> Re
     }
 }
 
-/// The address if it is one of this page: a form leads nowhere else.
+/// Returns the address if it is one of this page, because a form must not lead elsewhere.
 fn own_place<'a>(shared: &PageContext, to: &'a str) -> Option<&'a str> {
     let rest = to.strip_prefix(&*shared.base)?;
     let is_plain =
@@ -92,7 +92,8 @@ fn own_place<'a>(shared: &PageContext, to: &'a str) -> Option<&'a str> {
     (is_plain && stays && (rest.is_empty() || rest.starts_with(['/', '?']))).then_some(to)
 }
 
-/// Whether a browser takes this part of a path for another place in it: `.` or `..`, also written as `%2e`.
+/// Returns whether a browser takes this part of a path for another place in it. Such parts are `.` and `..`, also written as
+/// `%2e`.
 fn leads_away(part: &str) -> bool {
     matches!(&*part.to_ascii_lowercase().replace("%2e", "."), "." | "..")
 }
@@ -111,7 +112,7 @@ async fn sign_out(State(shared): State<Arc<PageContext>>, headers: HeaderMap) ->
     response
 }
 
-/// An empty session ends the one there is.
+/// Sets the cookie of a session. An empty session ends the present one.
 fn set_cookie(response: &mut Response, shared: &PageContext, session: &str, way: Way) {
     let age = if session.is_empty() { 0 } else { SESSION_SECONDS };
     let secure = if way == Way::Here { "" } else { "; Secure" };
@@ -123,7 +124,7 @@ fn set_cookie(response: &mut Response, shared: &PageContext, session: &str, way:
     }
 }
 
-/// The sign-in form. Its style stands in it, since no other path answers without a token.
+/// Draws the form for signing in. It contains its style, because no other path answers without a token.
 pub(crate) fn sign_in_page(shared: &PageContext, status: StatusCode, sign_in: &SignIn) -> Response {
     let style = sign_in_style();
     let said = sign_in.said.as_deref();

@@ -1,4 +1,4 @@
-//! Since when channels are as they are: read from the store's history once for each channel, and then heard.
+//! The moment of each channel's newest change. It is read once from the store's history, and then follows events.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,22 +10,22 @@ use rustc_hash::FxHashMap;
 /// The most channels that are remembered.
 const CHANNELS_MAX: usize = 100_000;
 
-/// Since when channels are as they are.
+/// The moments of the channels' newest changes.
 pub(crate) struct SinceCache(Mutex<Heard>);
 
 struct Heard {
     events: Events,
     known: FxHashMap<ChannelId, Since>,
-    /// Rises with each event: a history that was read before it may lack it.
+    /// Rises with each event, because a history that was read before may lack it.
     count: u64,
 }
 
-/// Since when a channel is as it is.
+/// The moments of one channel's newest changes.
 #[derive(Clone, Copy, Default)]
 struct Since {
-    /// When it came into this phase.
+    /// The moment at which it came into this phase.
     phase: Option<(PhaseKind, u64)>,
-    /// When it was paused last, which changes no phase.
+    /// The moment of its newest pause, which changes no phase.
     paused: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ impl Since {
         }
     }
 
-    /// Nothing where the newest change is not stored yet: it is heard in a moment.
+    /// `None` while the newest change is not stored, because it is heard in a moment.
     fn of(self, status: &Status) -> Option<u64> {
         if status.rest.is_some() {
             return self.paused;
@@ -55,7 +55,7 @@ impl SinceCache {
         Self(Mutex::new(Heard { events, known, count }))
     }
 
-    /// Since when the channel is like that, in milliseconds of Unix time, where its history tells.
+    /// Returns the moment of the channel's newest change, in milliseconds of Unix time, if its history tells it.
     pub(crate) async fn of(
         &self,
         dirigent: &Dirigent,
@@ -75,7 +75,7 @@ impl SinceCache {
         since.of(status)
     }
 
-    /// What is known of the channel, or how much was heard of all.
+    /// Returns the known state of the channel, or the number of events so far.
     fn heard(&self, channel: ChannelId) -> Result<Since, u64> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Heard { events, known, count } = &mut *all;
@@ -107,7 +107,7 @@ impl SinceCache {
         }
     }
 
-    /// Forgets the channel: another process acts for it, and this one does not hear of its changes.
+    /// Forgets the channel, because another process acts for it and this one does not hear of its changes.
     pub(crate) fn forget(&self, channel: ChannelId) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).known.remove(&channel);
     }

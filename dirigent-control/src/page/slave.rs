@@ -1,12 +1,12 @@
-//! What stands at the page's address in a process that only asks.
+//! The answer at the page's address in a process that only asks.
 
 use axum::Router;
 use axum::response::{IntoResponse, Response};
 
 use crate::page::problem::Problem;
 
-/// A router for a process that holds no state, a slave of a relay: every path answers 404, and says where the page is. It is
-/// nested where [`Control`](crate::Control)'s router would be.
+/// Returns a router for a process without state, which is a slave of a relay. Every path answers 404 and says where the page
+/// is. Nest it in place of [`Control`](crate::Control)'s router.
 ///
 /// ```
 /// let router = dirigent_control::on_slave("https://bot.example.org/dirigent");

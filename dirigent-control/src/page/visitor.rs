@@ -1,4 +1,4 @@
-//! Who visits the page, and how the browser reaches it.
+//! Visitors of the page, and the connections of their browsers.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use http::{HeaderMap, header};
 
 use crate::page::auth::{SessionId, VisitorRole};
 
-/// Who asks.
+/// A visitor who was let in.
 #[derive(Clone, Debug)]
 pub(crate) struct Visitor {
     pub(crate) role: VisitorRole,
@@ -16,19 +16,19 @@ pub(crate) struct Visitor {
     pub(crate) session: Option<SessionId>,
 }
 
-/// How a browser reaches the page.
+/// The connection of a browser to the page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// On this machine, where browsers keep a session without TLS.
+    /// On this machine. Browsers keep a session there without TLS.
     Here,
     /// With TLS, as far as is known.
     Secure,
-    /// Without TLS from elsewhere, where a browser keeps no session that others on the way must not see.
+    /// Without TLS from another machine. A browser then keeps no session, because others on the way could read it.
     Open,
 }
 
 impl Way {
-    /// The browser's own word counts first: behind a proxy the name of the host is often the proxy's.
+    /// The browser's own word counts first, because behind a proxy the name of the host is often the proxy's.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         match text(header::ORIGIN).and_then(|origin| origin.split_once("://")) {
@@ -40,7 +40,7 @@ impl Way {
     }
 }
 
-/// Whether a host is this machine, as browsers see it.
+/// Returns whether a host is this machine, as browsers see it.
 fn is_here(host: &str) -> bool {
     let name = host.rsplit_once(':').map_or(host, |(name, port)| {
         if port.bytes().all(|byte| byte.is_ascii_digit()) { name } else { host }

@@ -1,4 +1,4 @@
-//! How often an address failed of late.
+//! Counts the recent failures of each address.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv6Addr};
@@ -13,14 +13,14 @@ const WINDOW: Duration = Duration::from_secs(60);
 /// The most addresses that are remembered; beyond them those that failed longest ago are forgotten.
 const ADDRESSES_MAX: usize = 4_096;
 
-/// Failures by address. Where the host does not tell addresses, all visitors share one.
+/// Failures by address. If the host does not tell addresses, all visitors share one.
 #[derive(Default)]
 pub(super) struct Attempts {
     failures: FxHashMap<Option<IpAddr>, VecDeque<Timestamp>>,
 }
 
 impl Attempts {
-    /// For how long nothing from this address is compared.
+    /// Returns the time for which tokens from this address are not compared.
     pub(super) fn barred_for(&self, now: Timestamp, address: Option<IpAddr>) -> Option<Duration> {
         let failures = self.failures.get(&network(address))?;
         let tenth = failures.len().checked_sub(FAILURES_MAX).and_then(|at| failures.get(at))?;

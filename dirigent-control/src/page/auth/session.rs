@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 
 use super::VisitorRole;
 
-/// How long a session lasts, in seconds.
+/// The length of a session, in seconds.
 pub(crate) const SESSION_SECONDS: u64 = 12 * 3_600;
 
-/// What signs sessions. It follows from the token, so that a session survives a restart and dies with its token.
+/// The key that signs sessions. It follows from the token, so that a session survives a restart and dies with its token.
 pub(super) struct SessionKey(Hmac<Sha256>);
 
 impl SessionKey {
@@ -20,8 +20,8 @@ impl SessionKey {
         Self(keyed(&from.finalize().into_bytes()))
     }
 
-    /// Tells the sessions of this token from those of another bot on the same machine, whose cookies the browser sends along:
-    /// it does not tell ports apart. 32 bits, which say nothing of use about a token.
+    /// Returns a label for cookies of this token. A browser does not tell ports apart, so it also sends the cookies of another
+    /// bot on this machine. The label has 32 bits, too few to help who guesses a token.
     pub(super) fn label(&self) -> String {
         let mut mac = self.0.clone();
         mac.update(b"name of the cookie");

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::channel::{AgentLook, ChangeLook, in_path};
 use super::row::Row;
 
-/// An agent in one channel, with what is kept of its turns there.
+/// An agent in one channel, with its known turns there.
 ///
 /// ```
 /// fn turns(there: &dirigent_control::AgentChannel) -> u64 {
@@ -21,7 +21,7 @@ use super::row::Row;
 pub struct AgentChannel {
     /// The channel.
     pub channel: Row,
-    /// How the agent stands there.
+    /// The state of the agent there.
     pub agent: AgentLook,
     /// Its turns by day in UTC, for example `2026-11-29`: as far back as the recording or the stored history of the channel goes.
     pub days: BTreeMap<String, AgentDay>,
@@ -39,7 +39,7 @@ impl AgentChannel {
         Self { channel, agent, days, failures }
     }
 
-    /// How many of its turns there are known.
+    /// Returns the number of its known turns there.
     pub(crate) fn turns(&self) -> u64 {
         self.days.values().map(AgentDay::turns).sum()
     }
@@ -56,18 +56,18 @@ impl AgentChannel {
 pub struct AgentDay {
     /// The turns in which it spoke.
     pub spoke: u64,
-    /// The turns in which it had nothing to say, or repeated itself.
+    /// The turns in which it passed, or repeated itself.
     pub silent: u64,
     /// The turns that failed or took too long.
     pub failed: u64,
     /// The turns that were cut short.
     pub interrupted: u64,
-    /// What was reported while it had the floor, in the host's unit; nothing where the channel is not recorded.
+    /// The cost that was reported while it had the floor, in the host's unit. `None` if the channel is not recorded.
     pub cost: Option<u64>,
 }
 
 impl AgentDay {
-    /// How many turns ended.
+    /// Returns the number of turns that ended.
     pub const fn turns(&self) -> u64 {
         self.spoke + self.silent + self.failed + self.interrupted
     }
@@ -105,15 +105,15 @@ pub(crate) struct AgentReport {
     pub(crate) agent_id: String,
     /// Its name for people.
     pub(crate) name: String,
-    /// Its account; nothing for one that is not in the registry.
+    /// Its account, or `None` if it is not in the registry.
     pub(crate) account: Option<String>,
-    /// The channels in which it is, those first that changed last.
+    /// Its channels. The one that changed last comes first.
     pub(crate) channels: Vec<AgentChannel>,
-    /// How many more there are.
+    /// The number of further channels.
     pub(crate) more: usize,
     /// Its turns in these channels by day.
     pub(crate) days: BTreeMap<String, AgentDay>,
-    /// The other processes that did not tell of theirs.
+    /// The other processes that did not answer.
     pub(crate) silent: Vec<String>,
 }
 
@@ -124,17 +124,17 @@ impl AgentReport {
         }
     }
 
-    /// The agent as a part of an address's path.
+    /// Returns the agent as a part of an address's path.
     pub(crate) fn key(&self) -> String {
         in_path(&self.agent_id)
     }
 
-    /// How its newest calls failed, if they did.
+    /// Returns the newest failure of its calls, if they failed.
     pub(crate) fn failing(&self) -> Option<&str> {
         self.channels.iter().find_map(|there| there.agent.failing.as_deref())
     }
 
-    /// Its newest failures, with the channel in which each was.
+    /// Returns its newest failures, each with its channel.
     pub(crate) fn failures(&self) -> Vec<(&Row, &ChangeLook)> {
         let all = self.channels.iter();
         let all =

@@ -29,13 +29,13 @@ pub struct DiscussionLook {
     pub state: Cow<'static, str>,
     /// Who opened it.
     pub initiator: Option<String>,
-    /// Where the result goes, by name or id.
+    /// The channel that gets the result, by name or id.
     pub callback: Option<String>,
     /// The callback channel's id.
     pub callback_id: Option<String>,
-    /// What was agreed.
+    /// The guide of the discussion.
     pub guide: Option<String>,
-    /// What of it is still to be posted: its guide, or its result.
+    /// Its guide and its result, as far as they are still to be posted.
     pub outbox: Vec<OutboxLook>,
 }
 
@@ -52,26 +52,26 @@ pub struct DiscussionLook {
 pub struct OutboxLook {
     /// `guide` or `result`.
     pub what: Cow<'static, str>,
-    /// Where it goes, by name or id.
+    /// The channel that gets it, by name or id.
     pub to: String,
     /// That channel's id.
     pub to_id: String,
-    /// How many of its messages are in the channel.
+    /// The number of its messages that are in the channel.
     pub posted: usize,
-    /// How many messages it has.
+    /// The number of its messages.
     pub parts: usize,
     /// `ready`, `under-way`, `waiting` or `given-up`.
     pub state: Cow<'static, str>,
-    /// When it is tried again, in milliseconds of Unix time, where that is known.
+    /// The moment of the next try, in milliseconds of Unix time, if it is known.
     pub until: Option<u64>,
-    /// Whether its next message may be in the channel already.
+    /// True if its next message may be in the channel already.
     pub in_doubt: bool,
     /// All of that in a sentence.
     pub sentence: String,
-    /// Its text, where it could not be delivered. `Debug` does not show it.
+    /// Its text, if it could not be delivered. `Debug` does not show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Where a result that could not be delivered can be sent instead: names of channels by id, at most 500.
+    /// Channels that can get the undelivered result instead: names by id, at most 500.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub targets: BTreeMap<String, String>,
 }
@@ -110,16 +110,16 @@ impl DiscussionLook {
     }
 }
 
-/// The most channels to which a result is offered to be sent.
+/// The most channels that are offered for a result.
 const TARGETS: usize = 500;
 
 impl OutboxLook {
-    /// Whether it could not be delivered, so that a person may do something.
+    /// Returns whether it could not be delivered, so that a person may act.
     pub(crate) const fn is_undelivered(&self) -> bool {
         self.text.is_some()
     }
 
-    /// Where it can be sent, by name.
+    /// Returns the channels that can get it, sorted by name.
     pub(crate) fn targets_by_name(&self) -> Vec<(&String, &String)> {
         let mut targets: Vec<_> = self.targets.iter().map(|(id, name)| (name, id)).collect();
         targets.sort_unstable();
@@ -172,7 +172,7 @@ impl OutboxLook {
     }
 }
 
-/// A channel's name, or its id where the chat tells none.
+/// Returns a channel's name, or its id if the chat does not tell the name.
 fn called(channel: ChannelId, places: &Places) -> String {
     let info = places.channels.get(&channel);
     info.map_or_else(|| channel.to_string(), |info| info.name.clone())

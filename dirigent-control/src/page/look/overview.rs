@@ -6,33 +6,33 @@ use utoipa::{IntoParams, ToSchema};
 use super::row::Row;
 use crate::page::places::Places;
 
-/// How many channels a page has: with long names and topics it stays within 60 KB.
+/// The number of channels on a page, so that it stays within 60 KB with long names and topics.
 pub(crate) const PAGE: usize = 40;
 
-/// Which channels are asked for.
+/// A search for channels.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Query {
-    /// Only those with this in their name, topic, guild, speaker or id.
+    /// A text in the channel's name, topic, guild, speaker or id.
     #[serde(default)]
     pub(crate) find: String,
-    /// Only those with this mode.
+    /// The mode of the channels.
     #[serde(default)]
     pub(crate) mode: String,
-    /// `needs`: only those that need a person; `live`: only those in which an agent has the floor; `managed`: only those
+    /// A filter. `needs` are channels that need a person, `live` those with an agent that has the floor, and `managed` those
     /// with a mode.
     #[serde(default)]
     pub(crate) show: String,
-    /// How they are sorted: `name`; `since`: those first that are as they are for the longest; `changed`: those first that
-    /// changed last. Else those that need a person come first, then by guild.
+    /// The order: by `name`, by `since` (longest without a change first), or by `changed` (newest change first). By default
+    /// channels that need a person come first, and then the channels by guild.
     #[serde(default)]
     pub(crate) sort: String,
-    /// Which page; the first is 1.
+    /// The number of the page. The first is 1.
     #[serde(default)]
     pub(crate) page: Option<u32>,
 }
 
-/// Every channel that is asked for, those that need a person first.
+/// The channels that match a search. Those that need a person come first.
 ///
 /// ```
 /// fn urgent(overview: &dirigent_control::Overview) -> usize {
@@ -45,25 +45,25 @@ pub(crate) struct Query {
 pub struct Overview {
     /// The channels of this page.
     pub channels: Vec<Row>,
-    /// Which page this is; the first is 1.
+    /// The number of this page. The first is 1.
     pub page: usize,
-    /// How many pages there are.
+    /// The number of pages.
     pub pages: usize,
-    /// How many channels were found.
+    /// The number of channels that match.
     pub found: usize,
-    /// How many channels there are.
+    /// The number of all channels.
     pub all: usize,
-    /// In how many of all channels an agent has the floor.
+    /// The number of all channels with an agent that has the floor.
     pub live: usize,
-    /// How many of all channels need a person.
+    /// The number of all channels that need a person.
     pub need_person: usize,
     /// Why guilds and names may be out of date.
     pub trouble: Option<String>,
-    /// The other processes that do not answer: their channels are shown as they told last.
+    /// The other processes that do not answer. Their channels are shown in the newest known state.
     pub silent: Vec<String>,
-    /// The guilds in which the moderator is an administrator and no channel is listed, by name.
+    /// The names of guilds that the moderator administers and that have no channel in the list.
     pub guilds_without: Vec<String>,
-    /// The channels that need a person, by id, as far as they are few: a page knows by them that another one came.
+    /// The ids of channels that need a person, if they are few. By them a page notices a new one.
     #[serde(skip)]
     pub(crate) needing: Vec<String>,
 }
@@ -137,8 +137,8 @@ impl Overview {
     }
 }
 
-/// Those that need a person, then by guild: those with a mode, those without, those that are archived; by name, so that
-/// no row moves while agents take turns.
+/// Returns the place of a row. Channels that need a person come first, then the guilds. Within a guild channels with a mode
+/// come first, and archived ones last. Names decide the rest, so that no row moves while agents take turns.
 fn rank(row: &Row) -> (u8, &str, &str, &str, &str) {
     let group = u8::from(row.needs_person.is_none());
     // What is elsewhere stands behind all guilds.
@@ -187,7 +187,7 @@ impl Query {
         }
     }
 
-    /// What stands over the rows where they are not grouped.
+    /// Returns the heading of rows that are not grouped.
     pub(crate) fn heading(&self) -> Option<&'static str> {
         match self.sort.as_str() {
             "name" => Some("By name"),
@@ -197,12 +197,12 @@ impl Query {
         }
     }
 
-    /// Whether nothing is left out.
+    /// Returns whether the list has every channel.
     pub(crate) const fn is_plain(&self) -> bool {
         self.find.is_empty() && self.mode.is_empty() && self.show.is_empty()
     }
 
-    /// The same for another page, as it stands in an address.
+    /// Returns the query of another page, as it stands in an address.
     pub(crate) fn at(&self, page: usize) -> String {
         form_urlencoded::Serializer::new(String::new())
             .append_pair("find", &self.find)

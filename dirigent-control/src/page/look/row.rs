@@ -30,59 +30,59 @@ const TOPIC_CHARS: usize = 80;
 pub struct Row {
     /// Its id.
     pub id: String,
-    /// Its name; its id where the chat tells none.
+    /// Its name, or its id if the chat does not tell the name.
     pub name: String,
-    /// What people say that it is about.
+    /// The topic that people gave it.
     pub topic: Option<String>,
-    /// The guild's name; empty where the moderator is no administrator.
+    /// The guild's name. Empty if the moderator is not its administrator.
     pub guild: String,
-    /// Whether everyone in its guild sees it.
+    /// True if everyone in its guild sees it.
     pub is_public: bool,
-    /// `none`, `work`, `report`, `discussion` or `chat`; `unknown` where the record cannot be used.
+    /// The mode: `none`, `work`, `report`, `discussion` or `chat`. `unknown` if the record cannot be used.
     pub mode: Cow<'static, str>,
-    /// Whether the mode was given at creation, for good.
+    /// True if the mode was given at creation, for good.
     pub is_locked: bool,
-    /// How turns are kept: `disabled`, `dead`, `normal`, `shuffle` or `archived`; `unknown` where the record cannot be
+    /// The state of turn management: `disabled`, `dead`, `normal`, `shuffle` or `archived`. `unknown` if the record cannot be
     /// used.
     pub turns: Cow<'static, str>,
     /// The phase.
     pub phase: Cow<'static, str>,
     /// The phase in words.
     pub doing: Cow<'static, str>,
-    /// `stopped`, `on hold` or `finished`, where it is.
+    /// `stopped`, `on hold` or `finished`, if the channel rests.
     pub pause: Option<Cow<'static, str>>,
     /// The name of the agent that has the floor.
     pub speaker: Option<String>,
-    /// Since when it is in its phase or was paused, in milliseconds of Unix time, where its history tells: for how long an agent has
-    /// been thinking, for example.
+    /// The moment since which it is in its phase or paused, in milliseconds of Unix time, if its history tells it. For example,
+    /// it says for how long an agent has been thinking.
     #[serde(default)]
     pub since: Option<u64>,
-    /// When something happens by itself, in milliseconds of Unix time.
+    /// The moment at which something happens by itself, in milliseconds of Unix time.
     pub until: Option<u64>,
-    /// What happens then.
+    /// The change at `until`.
     pub until_what: Option<Cow<'static, str>>,
     /// Who speaks, or why the room is quiet, in a sentence.
     pub why: String,
     /// Why a person is needed.
     pub needs_person: Option<String>,
-    /// Whether an agent has the floor.
+    /// True if an agent has the floor.
     pub is_live: bool,
-    /// Whether the channel was ever given a mode.
+    /// True if the channel was ever given a mode.
     pub is_known: bool,
-    /// The process that acts for it, where there are several and one is known to.
+    /// The process that acts for it, if there are several and it is known.
     #[serde(default)]
     pub owner: Option<String>,
-    /// Whether that process does not answer now: what is shown is what it told last.
+    /// True if that process does not answer now. You then see the newest state that it told.
     #[serde(default)]
     pub is_away: bool,
 }
 
-/// What the driver says of a channel.
+/// The driver's answer about a channel.
 pub(crate) enum DriverAnswer {
     Unmanaged,
     Status(Box<Status>),
     Unusable(CallError),
-    /// Another process acts for it, which does not tell: why.
+    /// Another process acts for it and does not answer, for this reason.
     Elsewhere(String),
 }
 
@@ -101,12 +101,12 @@ impl Names {
 }
 
 impl Row {
-    /// Whether its agents take turns: else none of them is to come.
+    /// Returns whether its agents take turns.
     pub(crate) fn keeps_turns(&self) -> bool {
         matches!(&*self.turns, "normal" | "shuffle")
     }
 
-    /// A channel that was given the mode none is nothing to list where it is public.
+    /// Returns whether the overview lists it. A public channel with the mode none is not listed.
     pub(crate) fn is_listed(&self, is_private: bool) -> bool {
         self.mode != "none" || self.needs_person.is_some() || is_private
     }
@@ -157,7 +157,7 @@ impl Row {
         }
     }
 
-    /// The same with the beginning of its topic, for a page of many.
+    /// Returns the row with the beginning of its topic, for a list of many.
     pub(crate) fn brief(self) -> Self {
         let cut = |topic: String| match topic.char_indices().nth(TOPIC_CHARS) {
             Some((end, _)) => format!("{}…", topic.get(..end).unwrap_or_default().trim_end()),
@@ -166,7 +166,7 @@ impl Row {
         Self { topic: self.topic.map(cut), ..self }
     }
 
-    /// The same, of which no state is known.
+    /// Returns the row without any state.
     fn unknown(self) -> Self {
         let unknown = Cow::Borrowed("unknown");
         let (mode, turns, phase, doing) =
@@ -174,7 +174,7 @@ impl Row {
         Self { mode, turns, phase, doing, ..self }
     }
 
-    /// The same, as it was when its process told it last; now that process does not answer.
+    /// Returns the row in its newest known state, because its process does not answer now.
     pub(crate) fn grey(self, why: &str) -> Self {
         let why = words::sentence(why);
         Self {

@@ -1,19 +1,19 @@
-//! A long list, some of it a page.
+//! A long list, page by page.
 
-/// How many entries a page has. With long names, reasons and ids it stays within 60 KB.
+/// The number of entries on a page. With long names, reasons and ids it stays within 60 KB.
 pub(crate) const ENTRIES: usize = 25;
 
 /// The entries of one page.
 pub(crate) struct Turned<T> {
     pub(crate) entries: Vec<T>,
-    /// Which page this is; the first is 1.
+    /// The number of this page. The first is 1.
     pub(crate) page: usize,
-    /// How many pages there are.
+    /// The number of pages.
     pub(crate) pages: usize,
 }
 
 impl<T> Turned<T> {
-    /// The page of that number, or the one nearest to it; the first where none is asked for.
+    /// Returns the page of that number, or the nearest one. The default is the first page.
     pub(crate) fn to(page: Option<usize>, all: Vec<T>) -> Self {
         let pages = all.len().div_ceil(ENTRIES).max(1);
         let page = page.unwrap_or(1).clamp(1, pages);
@@ -22,7 +22,7 @@ impl<T> Turned<T> {
     }
 }
 
-/// On which page the entry at this place is.
+/// Returns the page of the entry at this place.
 pub(crate) const fn page_of(place: usize) -> usize {
     place / ENTRIES + 1
 }

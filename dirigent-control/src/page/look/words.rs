@@ -12,18 +12,18 @@ pub(crate) fn utc(at: impl std::borrow::Borrow<u64>) -> String {
     text.replace('T', " ").replace('Z', " UTC")
 }
 
-/// The same without its day.
+/// A moment without its day, for example `06:41:07 UTC`.
 pub(crate) fn time_of_day(at: impl std::borrow::Borrow<u64>) -> String {
     let all = utc(at);
     all.split_once(' ').map_or(all.clone(), |(_, time)| time.to_owned())
 }
 
-/// Why something changed.
+/// Returns the cause of a change in words.
 pub(super) fn cause(cause: Cause) -> String {
     cause.as_str().replace('-', " ")
 }
 
-/// Whether something failed, or was late.
+/// Returns whether something failed or was late.
 pub(super) const fn is_failure(cause: Cause) -> bool {
     matches!(
         cause,
@@ -42,7 +42,7 @@ pub(super) const fn is_failure(cause: Cause) -> bool {
     )
 }
 
-/// What a channel is doing.
+/// Returns the activity of a channel in words.
 pub(super) const fn phase(phase: PhaseKind) -> &'static str {
     match phase {
         PhaseKind::Dormant => "quiet",
@@ -61,7 +61,7 @@ pub(super) const fn phase(phase: PhaseKind) -> &'static str {
     }
 }
 
-/// What happens when the deadline is over.
+/// Returns what a deadline brings.
 pub(super) const fn deadline(reason: DeadlineReason) -> &'static str {
     match reason {
         DeadlineReason::Start => "until it is woken again or skipped",
@@ -81,7 +81,7 @@ pub(super) const fn deadline(reason: DeadlineReason) -> &'static str {
     }
 }
 
-/// Whether a person cares when it is over.
+/// Returns whether a person cares about the deadline.
 pub(super) const fn is_shown(reason: DeadlineReason) -> bool {
     !matches!(reason, DeadlineReason::Cleanup | DeadlineReason::Forget | DeadlineReason::Poll)
 }
@@ -99,7 +99,7 @@ pub(super) const fn doing(state: AgentState) -> &'static str {
     state.as_str()
 }
 
-/// A clause as a sentence.
+/// Makes a sentence of a clause.
 pub(crate) fn sentence(clause: &str) -> String {
     let mut chars = clause.chars();
     let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
@@ -107,7 +107,7 @@ pub(crate) fn sentence(clause: &str) -> String {
     format!("{first}{}{end}", chars.as_str())
 }
 
-/// What would let agents speak, for operators who have this page before them.
+/// Returns advice that lets agents speak, for operators who see this page.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the others pass by themselves, or concern one agent"
