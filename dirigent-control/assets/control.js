@@ -36,6 +36,8 @@
     for (const time of root.querySelectorAll("time[data-since]")) time.textContent = `for ${passed(Number(time.dataset.since))}`;
     for (const time of root.querySelectorAll("time[data-until]")) time.textContent = left(Number(time.dataset.until));
   };
+  const zone = document.getElementById("zone");
+  if (zone) zone.textContent = clock.resolvedOptions().timeZone;
   const toEnd = (sheet) => (sheet.scrollLeft = sheet.scrollWidth);
 
   // A part that is being used is replaced when that is over.

@@ -211,7 +211,7 @@ async fn a_host_may_plug_in_its_own_check() {
 }
 
 #[tokio::test]
-async fn weak_and_equal_tokens_are_refused() {
+async fn weak_and_equal_tokens_and_equal_names_are_refused() {
     let fixture = Fixture::open().await;
     let builder = || {
         let chat = Arc::new(fixture.discord.account(fixture.moderator));
@@ -224,6 +224,10 @@ async fn weak_and_equal_tokens_are_refused() {
     );
     let same = builder().operator_token(OPERATOR).viewer_token(OPERATOR).build();
     assert_eq!(same.unwrap_err(), ControlBuildError::SameToken);
+    let twice = builder().operator("anna", OPERATOR).operator("anna", VIEWER).build();
+    assert_eq!(twice.unwrap_err(), ControlBuildError::SameName);
+    let twice = builder().operator("operator", OPERATOR).operator_token(VIEWER).build();
+    assert_eq!(twice.unwrap_err(), ControlBuildError::SameName);
     for path in ["dirigent", "/", "/a/", "/a b", "/<script>"] {
         let built = builder().operator_token(OPERATOR).path(path).build();
         assert_eq!(built.unwrap_err(), ControlBuildError::BadPath, "{path}");
@@ -435,6 +439,19 @@ async fn over_http_from_elsewhere_the_form_says_that_it_needs_https() {
         }
         fixture.ask(asked)
     };
+    let visit = async |host: &str, is_safe: bool| {
+        let mut asked = request(Method::GET, "/dirigent", "", Body::empty());
+        asked.headers_mut().insert(header::HOST, host.parse().unwrap());
+        asked.headers_mut().insert(header::ACCEPT, "text/html".parse().unwrap());
+        if is_safe {
+            asked.headers_mut().insert("sec-fetch-site", "none".parse().unwrap());
+        }
+        let form = fixture.ask(asked).await;
+        assert_eq!(form.status, StatusCode::UNAUTHORIZED);
+        form.text.contains("needs https")
+    };
+    assert!(visit("bot.example:8130", false).await, "before the token is sent");
+    assert!(!visit("bot.example", true).await && !visit("localhost:8130", false).await);
     let open = from("http://bot.example:8130", "bot.example:8130").await;
     assert_eq!(open.status, StatusCode::FORBIDDEN);
     assert!(

@@ -11,8 +11,8 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use crate::page::auth::{Credential, Judgement};
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
-use crate::page::sign_in::{SignIn, sign_in_page};
-use crate::page::visitor::Visitor;
+use crate::page::sign_in::{NEEDS_TLS, SignIn, sign_in_page};
+use crate::page::visitor::{Visitor, Way};
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -31,7 +31,7 @@ pub(crate) async fn admit(
     if !is_sign_in {
         let visitor = visitor_of(shared, &parts).await.map_err(|judged| {
             let to = wants_page(parts.uri.path(), &parts.headers).then(|| asked_for(&parts));
-            refuse(shared, judged, to.as_deref())
+            refuse(shared, judged, to.as_deref(), Way::of_visit(&parts.headers))
         })?;
         let role = visitor.role;
         if changes_something(&parts) && !role.may_change() {
@@ -111,7 +111,12 @@ pub(crate) fn sessions<'a>(
 }
 
 /// Refuses a visitor. A person who asked for a page gets the sign-in form, which leads to that page.
-pub(crate) fn refuse(shared: &PageContext, judged: Judgement, to: Option<&str>) -> Response {
+pub(crate) fn refuse(
+    shared: &PageContext,
+    judged: Judgement,
+    to: Option<&str>,
+    way: Way,
+) -> Response {
     let (problem, wait) = match judged {
         Judgement::TooMany { wait } => {
             let detail = "too many attempts from your address; wait a minute";
@@ -123,7 +128,11 @@ pub(crate) fn refuse(shared: &PageContext, judged: Judgement, to: Option<&str>) 
         }
     };
     let mut response = if let Some(to) = to {
-        let said = (problem.status == 429).then(|| problem.detail.clone());
+        // Said before the token is sent: afterwards others on the way have read it.
+        let said = match problem.status {
+            429 => Some(problem.detail.clone()),
+            _ => (way == Way::Open).then(|| NEEDS_TLS.to_owned()),
+        };
         let to = to.to_owned();
         sign_in_page(shared, problem.status_code(), &SignIn { said, to })
     } else {

@@ -46,7 +46,7 @@ struct Token {
 }
 
 /// The refusal of a sign-in over a connection that others can read.
-const NEEDS_TLS: &str = "This page needs https: over http a browser keeps no session, since others could read it. Put a proxy \
+pub(crate) const NEEDS_TLS: &str = "This page needs https: over http a browser keeps no session, since others could read it. Put a proxy \
                          with TLS in front, or open the page on its own machine, for example through ssh -L.";
 
 async fn sign_in(State(shared): State<Arc<PageContext>>, request: Request) -> Response {
@@ -78,7 +78,7 @@ async fn sign_in(State(shared): State<Arc<PageContext>>, request: Request) -> Re
             let said = Some("This token is not known.".to_owned());
             sign_in_page(&shared, StatusCode::UNAUTHORIZED, &SignIn { said, to })
         }
-        Err(judged) => refuse(&shared, judged, Some(&to)),
+        Err(judged) => refuse(&shared, judged, Some(&to), way),
     }
 }
 

@@ -38,6 +38,14 @@ impl Way {
             Some(_) | None => Self::Secure,
         }
     }
+
+    /// Returns the connection of a browser that asks for a page, and so names no origin. Browsers send `Sec-Fetch-Site` over TLS and
+    /// on their own machine only. An old browser that never sends it is taken for one without TLS.
+    pub(crate) fn of_visit(headers: &HeaderMap) -> Self {
+        let way = Self::of(headers);
+        let is_told = way != Self::Secure || headers.contains_key("sec-fetch-site");
+        if is_told { way } else { Self::Open }
+    }
 }
 
 /// Returns whether a host is this machine, as browsers see it.

@@ -399,9 +399,20 @@ async fn registry(visitor: &Visitor, server: &Server) -> Result {
     visitor.fill("input[aria-label='Name of apprentice']", "The Apprentice").await?;
     visitor.click("button[aria-label='Save apprentice']").await?;
     visitor.until("the new name", "return document.querySelector(\"input[aria-label='Name of apprentice']\")?.defaultValue === 'The Apprentice'").await?;
+    // Where the fields of the row stand, seen from its first one.
+    let places = "const row = document.querySelector(\"input[aria-label='Account of apprentice']\").closest('tr'); \
+                  const all = [...row.querySelectorAll('input:not([type=hidden]), a, button')].map((it) => it.getBoundingClientRect()); \
+                  return all.map((it) => `${Math.round(it.x)} ${Math.round(it.y - all[0].y)} ${Math.round(it.width)}`).join(', ')";
+    let before = visitor.js(places, Vec::new()).await?;
     visitor.fill("input[aria-label='Account of apprentice']", "12").await?;
     visitor.click("button[aria-label='Save apprentice']").await?;
     visitor.until("the refusal of a bad account", "return document.querySelector(\"input[aria-label='Account of apprentice']\")?.parentNode.textContent.includes('15 to 20 decimal digits')").await?;
+    let after = visitor.js(places, Vec::new()).await?;
+    if before != after {
+        return Err(format!("the refusal moves the row: {before}, {after}").into());
+    }
+    let zone = "return document.getElementById('zone').textContent === Intl.DateTimeFormat().resolvedOptions().timeZone";
+    visitor.until("the zone of its times", zone).await?;
     visitor.go(&page).await?;
     visitor.click("button[value=scan]").await?;
     visitor
