@@ -2,7 +2,7 @@
 
 // A request passes `access` and `auth`, then `pages`, `api` or `live`. All three show plain data of `look`, which
 // `gather` asks the driver for. `sheet` draws it in parts, once for all pages and streams that show the same (`drawn`). `order` and
-// `registry` change something. `agents` is one agent in all channels. `acting` does what needs a person. `messages` reads what was said, for who opens a channel's page. `peers`, `across` and `peer_rows` are the pages of other processes, `metrics` and
+// `registry` change something. `agents` is one agent in all channels. `acting` does what needs a person. `messages` reads what was said, for who opens a channel's page. `kept` has the answers to forms. `peers`, `across` and `peer_rows` are the pages of other processes, `metrics` and
 // `figures` numbers for Prometheus. `ports` is what a host plugs in: the page knows no store.
 
 mod access;
@@ -18,6 +18,7 @@ mod drawn;
 mod extract;
 mod figures;
 mod gather;
+mod kept;
 mod live;
 mod look;
 mod made_once;

@@ -1,22 +1,17 @@
 //! What an operator does about what needs a person: results that could not be delivered, a chosen agent, a text of one's own.
 
-use axum::body::Body;
 use dirigent::ChannelId;
 use dirigent_testkit::memory_discord::{Call, Fault, Permissions};
-use http::{Method, StatusCode, header};
+use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::fixture::{Answer, Fixture, OPERATOR, VIEWER, request};
+use crate::fixture::{Answer, Fixture, OPERATOR, VIEWER};
 
 const GUIDE: &str = "Which plan?";
 
 async fn form(fixture: &Fixture, channel: ChannelId, form: String) -> Answer {
     let path = format!("/dirigent/channels/{channel}");
-    let mut asked = request(Method::POST, &path, OPERATOR, Body::from(form));
-    let kind = "application/x-www-form-urlencoded".parse().unwrap();
-    asked.headers_mut().insert(header::CONTENT_TYPE, kind);
-    asked.headers_mut().insert(header::ACCEPT, "text/html".parse().unwrap());
-    fixture.ask(asked).await
+    fixture.form(&path, OPERATOR, &form).await
 }
 
 /// A discussion whose result was given up.
@@ -203,6 +198,33 @@ async fn a_channel_is_woken_with_the_agent_that_was_chosen() {
         let speaker = fixture.until(channel, |status| status.speaker.clone()).await;
         assert_eq!(speaker.as_str(), agent);
     }
+}
+
+/// Without a script the text is in the page only: a refusal that took its place would lose it.
+#[tokio::test]
+async fn a_text_that_is_refused_comes_back_with_the_refusal() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    let path = format!("/dirigent/channels/{channel}");
+    let text = "We are on it\n<b>soon</b>";
+    let body: String = form_urlencoded::Serializer::new(String::new())
+        .append_pair("order", "post")
+        .append_pair("text", text)
+        .finish();
+    fixture
+        .discord
+        .inject(|faults| faults.next_by(fixture.moderator, Call::Post, Fault::Forbidden));
+    let refused = form(&fixture, channel, body.clone()).await;
+    assert_eq!(refused.status, StatusCode::BAD_GATEWAY);
+    let field = refused.text.split("<textarea").nth(1).unwrap().split("</textarea>").next();
+    assert!(field.unwrap().ends_with(">\nWe are on it\n&#60;b&#62;soon&#60;/b&#62;"), "{field:?}");
+    assert!(refused.text.contains("Nothing was posted"), "{}", refused.text);
+    assert!(refused.text.contains(&format!("action=\"{path}\"")), "{}", refused.text);
+    let script = fixture.send_form(&path, VIEWER, &body, "application/json").await;
+    assert_eq!(script.status, StatusCode::FORBIDDEN);
+    let sent = form(&fixture, channel, body).await;
+    assert_eq!(sent.status, StatusCode::SEE_OTHER, "the same form is sent again: {}", sent.text);
+    assert_eq!(&*fixture.discord.messages(channel)[0].content, text);
 }
 
 /// PG10: what is posted as the moderator pings no account and wakes no agent, and the log has who posted, and not what.

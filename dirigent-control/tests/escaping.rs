@@ -95,10 +95,7 @@ async fn names_topics_and_guides_are_escaped_on_every_page() {
 #[tokio::test]
 async fn streams_and_reports_are_escaped() {
     let (fixture, channel, _) = evil_house().await;
-    let mut scan = request(Method::POST, "/dirigent/registry", OPERATOR, Body::from("do=scan"));
-    let kind = "application/x-www-form-urlencoded".parse().unwrap();
-    scan.headers_mut().insert(header::CONTENT_TYPE, kind);
-    let report = fixture.ask(scan).await;
+    let report = fixture.form("/dirigent/registry", OPERATOR, "do=scan").await;
     assert!(report.text.contains("Passed over") && !report.text.contains("<script>alert"));
     for path in ["/dirigent/live".to_owned(), format!("/dirigent/live/channels/{channel}")] {
         let asked = request(Method::GET, &path, OPERATOR, Body::empty());

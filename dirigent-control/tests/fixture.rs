@@ -222,6 +222,27 @@ impl Fixture {
         self.ask(request).await
     }
 
+    /// Sends a form as a browser does without a script, and goes to the page that answers it.
+    pub(crate) async fn form(&self, path: &str, token: &str, form: &str) -> Answer {
+        let answer = self.send_form(path, token, form, "text/html").await;
+        let to = answer.header(header::LOCATION).to_owned();
+        if to.starts_with("/dirigent/answers/") { self.page(&to, token).await } else { answer }
+    }
+
+    pub(crate) async fn send_form(
+        &self,
+        path: &str,
+        token: &str,
+        form: &str,
+        accept: &str,
+    ) -> Answer {
+        let mut asked = request(Method::POST, path, token, Body::from(form.to_owned()));
+        let kind = "application/x-www-form-urlencoded".parse().unwrap();
+        asked.headers_mut().insert(header::CONTENT_TYPE, kind);
+        asked.headers_mut().insert(header::ACCEPT, accept.parse().unwrap());
+        self.ask(asked).await
+    }
+
     pub(crate) async fn send_json(
         &self,
         method: Method,

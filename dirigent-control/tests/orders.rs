@@ -16,11 +16,7 @@ use crate::fixture::{Answer, Fixture, OPERATOR, VIEWER, request};
 const ANNA: &str = "the token of anna";
 
 async fn form(fixture: &Fixture, path: &str, form: &str) -> Answer {
-    let mut asked = request(Method::POST, path, ANNA, Body::from(form.to_owned()));
-    let kind = "application/x-www-form-urlencoded".parse().unwrap();
-    asked.headers_mut().insert(header::CONTENT_TYPE, kind);
-    asked.headers_mut().insert(header::ACCEPT, "text/html".parse().unwrap());
-    fixture.ask(asked).await
+    fixture.form(path, ANNA, form).await
 }
 
 /// A page with the operator Anna, which keeps its log of orders in this file.
@@ -287,13 +283,8 @@ async fn an_answer_is_for_what_was_asked() {
     assert!(page.contains(" from none to chat?"), "{page}");
 
     // A script is told what it was asked, and may send that, or not.
-    let script = async |body: String| {
-        let mut asked = request(Method::POST, &path, ANNA, Body::from(body));
-        let kind = "application/x-www-form-urlencoded".parse().unwrap();
-        asked.headers_mut().insert(header::CONTENT_TYPE, kind);
-        asked.headers_mut().insert(header::ACCEPT, "application/json".parse().unwrap());
-        fixture.ask(asked).await
-    };
+    let script =
+        async |body: String| fixture.send_form(&path, ANNA, &body, "application/json").await;
     let question = script(change("chat", "")).await;
     assert_eq!(question.status, StatusCode::PRECONDITION_REQUIRED);
     let mark = question.headers["dirigent-asked"].to_str().unwrap();

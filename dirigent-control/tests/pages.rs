@@ -1,10 +1,9 @@
 //! What people see.
 
-use axum::body::Body;
 use dirigent::{Mode, agent_fn};
-use http::{Method, StatusCode, header};
+use http::{StatusCode, header};
 
-use crate::fixture::{Fixture, OPERATOR, VIEWER, request};
+use crate::fixture::{Fixture, OPERATOR, VIEWER};
 
 /// R161, R162
 #[tokio::test]
@@ -242,13 +241,7 @@ async fn a_form_works_without_a_script_and_comes_back_to_its_page() {
     let fixture = Fixture::open().await;
     let channel = fixture.chat("den").await;
     let path = format!("/dirigent/channels/{channel}");
-    let send = |form: &'static str, accept: &'static str| {
-        let mut asked = request(Method::POST, &path, OPERATOR, Body::from(form));
-        let kind = "application/x-www-form-urlencoded".parse().unwrap();
-        asked.headers_mut().insert(header::CONTENT_TYPE, kind);
-        asked.headers_mut().insert(header::ACCEPT, accept.parse().unwrap());
-        fixture.ask(asked)
-    };
+    let send = |form, accept| fixture.send_form(&path, OPERATOR, form, accept);
     let answer = send("order=set-mode&mode=report", "text/html").await;
     let to = format!("{path}?done=set-mode");
     assert_eq!(
@@ -347,11 +340,57 @@ async fn a_long_recording_is_shortened_and_still_ends_in_the_rooms_state() {
 
 /// An order from a form, as a browser without a script sends it, or as the script does.
 async fn form(fixture: &Fixture, path: &str, form: &str, accept: &str) -> crate::fixture::Answer {
-    let mut asked = request(Method::POST, path, OPERATOR, Body::from(form.to_owned()));
-    let kind = "application/x-www-form-urlencoded".parse().unwrap();
-    asked.headers_mut().insert(header::CONTENT_TYPE, kind);
-    asked.headers_mut().insert(header::ACCEPT, accept.parse().unwrap());
-    fixture.ask(asked).await
+    match accept {
+        "text/html" => fixture.form(path, OPERATOR, form).await,
+        accept => fixture.send_form(path, OPERATOR, form, accept).await,
+    }
+}
+
+/// A browser's Back and reload send a form again whose answer is a page: so each answer has an address of its own.
+#[tokio::test]
+async fn back_and_reload_send_no_form_again() {
+    let fixture = Fixture::open_with(|builder| builder.operator("anna", "the token of anna")).await;
+    let channel = fixture.chat("den").await;
+    let order = format!("order=hold&channel={channel}");
+    let send = async |path: &str, form: &str| {
+        let answer = fixture.send_form(path, OPERATOR, form, "text/html").await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{form}: {}", answer.text);
+        answer.header(header::LOCATION).to_owned()
+    };
+    let question = send("/dirigent/orders", &order).await;
+    let done = send("/dirigent/orders", &format!("{order}&sure=yes")).await;
+    let archive = send(&format!("/dirigent/channels/{channel}"), "order=archive").await;
+    let delete = send("/dirigent/registry", "do=remove&agent=poet").await;
+    for (at, part) in [
+        (&question, "Hold den?"),
+        (&done, "One channel has carried it out."),
+        (&archive, "Archive den?"),
+        (&delete, "Delete poet?"),
+    ] {
+        for _ in 0..2 {
+            let page = fixture.page(at, OPERATOR).await;
+            assert!(page.status == StatusCode::OK && page.text.contains(part), "{}", page.text);
+        }
+        let other = fixture.page(at, "the token of anna").await;
+        assert_eq!(other.status, StatusCode::NOT_FOUND, "it is for who sent the form");
+        assert!(!other.text.contains(part), "{}", other.text);
+    }
+    let stands = fixture.dirigent.channel(channel).status().await.unwrap().unwrap().rest;
+    assert_eq!(stands, Some(dirigent::snapshot::Pause::Held));
+    assert_eq!(fixture.page("/dirigent/answers/1", OPERATOR).await.status, StatusCode::NOT_FOUND);
+}
+
+/// Times are the visitor's own if a script runs, and UTC otherwise: each page says which.
+#[tokio::test]
+async fn a_page_says_in_which_zone_its_times_are() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    for path in ["", "/orders", "/registry", "/agents/poet", &format!("/channels/{channel}")] {
+        let page = fixture.page(&format!("/dirigent{path}"), VIEWER).await.text;
+        assert!(page.contains("Times are in <span id=\"zone\">UTC</span>."), "{path}");
+    }
+    let script = include_str!("../assets/control.js");
+    assert!(script.contains("zone.textContent = clock.resolvedOptions().timeZone"));
 }
 
 /// PG6, PG11: what costs money, cuts a turn or is for good is asked for first, with a script and without one.

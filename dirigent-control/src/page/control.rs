@@ -21,6 +21,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::page::auth::Auth;
 use crate::page::drawn::Drawn;
 use crate::page::figures::Figures;
+use crate::page::kept::KeptPages;
 use crate::page::made_once::MadeOnce;
 use crate::page::memory_recorder::MemoryRecorder;
 use crate::page::messages::READS_MAX;
@@ -62,6 +63,7 @@ pub struct ControlBuilder {
     chat: Arc<dyn GuildApi>,
     identities: Arc<dyn IdentityStore>,
     clock: Arc<dyn Clock>,
+    operator: Option<(String, String)>,
     operators: Vec<(String, String)>,
     viewer: Option<String>,
     check: Option<Arc<dyn Check>>,
@@ -99,6 +101,9 @@ pub enum ControlBuildError {
         "an operator's name must be 1 to 100 characters in one line, without control characters"
     )]
     BadName,
+    /// Two operators have one name, so that the log of orders could not tell them apart.
+    #[error("each operator needs a name of their own in the log of orders")]
+    SameName,
     /// The path is not one.
     #[error(
         "the path must begin with a slash, end without one, and have letters, digits, - and _ between"
@@ -118,6 +123,7 @@ impl Control {
             chat,
             identities: identities.into_shared(),
             clock: Arc::new(SystemClock::new()),
+            operator: None,
             operators: Vec::new(),
             viewer: None,
             check: None,
@@ -173,16 +179,15 @@ impl Control {
 impl ControlBuilder {
     /// Sets the token of an operator, who sees and steers everything. The log of orders calls this operator `operator`. It has
     /// at least 16 characters.
-    pub fn operator_token(self, token: impl Into<String>) -> Self {
-        self.operator("operator", token)
+    pub fn operator_token(mut self, token: impl Into<String>) -> Self {
+        self.operator = Some(("operator".to_owned(), token.into()));
+        self
     }
 
     /// Adds an operator with a name and a token of at least 16 characters, who sees and steers everything. The name stands in
-    /// the log of orders: 1 to 100 characters in one line. You may add several.
+    /// the log of orders, with 1 to 100 characters in one line. You may add several, each with a name of its own.
     pub fn operator(mut self, name: impl Into<String>, token: impl Into<String>) -> Self {
-        let (name, token) = (name.into(), token.into());
-        self.operators.retain(|(known, _)| *known != name);
-        self.operators.push((name, token));
+        self.operators.push((name.into(), token.into()));
         self
     }
 
@@ -273,14 +278,18 @@ impl ControlBuilder {
     ///
     /// A [`ControlBuildError`] names what is missing or unfit.
     pub fn build(self) -> Result<Control, ControlBuildError> {
-        if self.operators.is_empty() {
+        let operators: Vec<_> = self.operator.iter().chain(&self.operators).collect();
+        if operators.is_empty() {
             return Err(ControlBuildError::NoToken);
         }
-        if self.operators.iter().any(|(name, _)| !is_name(name)) {
+        if operators.iter().any(|(name, _)| !is_name(name)) {
             return Err(ControlBuildError::BadName);
         }
-        let tokens: Vec<_> =
-            self.operators.iter().map(|(_, token)| token).chain(&self.viewer).collect();
+        let names: HashSet<_> = operators.iter().map(|(name, _)| name).collect();
+        if names.len() < operators.len() {
+            return Err(ControlBuildError::SameName);
+        }
+        let tokens: Vec<_> = operators.iter().map(|(_, token)| token).chain(&self.viewer).collect();
         if tokens.iter().any(|token| token.chars().count() < TOKEN_MIN) {
             return Err(ControlBuildError::ShortToken);
         }
@@ -290,7 +299,7 @@ impl ControlBuilder {
         if !is_path(&self.base) {
             return Err(ControlBuildError::BadPath);
         }
-        let operators = self.operators.iter().map(|(name, token)| (&**name, &**token));
+        let operators = operators.iter().map(|(name, token)| (&**name, &**token));
         let auth = Auth::new(operators, self.viewer.as_deref());
         let shared = PageContext {
             cookie: auth.cookie(),
@@ -319,6 +328,7 @@ impl ControlBuilder {
             posts: AtomicU64::new(0),
             order_log: OrderLog::new(self.order_store),
             drawn: Drawn::default(),
+            kept: KeptPages::default(),
             all_rows: MadeOnce::default(),
         };
         Ok(Control { shared: Arc::new(shared) })

@@ -24,7 +24,7 @@ use crate::page::look::{
 use crate::page::made_once::Freshness;
 use crate::page::many::{ManyDone, ManyOrder, OrderMany};
 use crate::page::messages::Messages;
-use crate::page::order::{GivenOrder, Told, reason_of};
+use crate::page::order::{GivenOrder, Order, Told, reason_of};
 use crate::page::ports::ScanReport;
 use crate::page::problem::Problem;
 use crate::page::question::{Pairs, Question, field, may_be_asked};
@@ -42,6 +42,7 @@ pub(crate) fn routes() -> Router<Arc<PageContext>> {
         .route("/channels/{id}/replay", get(replay))
         .route("/replay", get(replay_file))
         .route("/orders", get(orders).post(order_many))
+        .route("/answers/{number}", get(answer))
         .route("/agents/{id}", get(agent))
         .route("/registry", get(registry).post(change_registry))
         .route("/assets/{name}", get(crate::page::assets::asset))
@@ -294,6 +295,16 @@ struct QuestionPage<'a> {
     pairs: &'a [(String, String)],
 }
 
+/// A text that was not posted, so that it can be sent again.
+#[derive(Template)]
+#[template(path = "refused-post.html")]
+struct RefusedPostPage<'a> {
+    base: &'a str,
+    to: &'a str,
+    detail: &'a str,
+    text: &'a str,
+}
+
 /// The outcome of an order for many channels.
 #[derive(Template)]
 #[template(path = "many.html")]
@@ -403,12 +414,50 @@ async fn order(
         };
         if let Some(question) = question.and_then(|question| question.unless_agreed(&pairs)) {
             let to = format!("{}/channels/{id}", shared.base);
-            return ask(&shared, &headers, (&to, &to), question, &pairs);
+            return ask(&shared, (&visitor, &headers), (&to, &to), question, &pairs);
         }
     }
-    let named = told.name();
-    shared.across().order(id, told, &visitor.name, reason).await?;
-    Ok(done(&headers, &format!("{}/channels/{id}?done={named}", shared.base)))
+    let (named, to) = (told.name(), format!("{}/channels/{id}", shared.base));
+    match shared.across().order(id, told, &visitor.name, reason).await {
+        Ok(()) => Ok(done(&headers, &format!("{to}?done={named}"))),
+        Err(problem) => refused_order(&shared, &headers, &to, order, problem),
+    }
+}
+
+/// Refuses an order. A person gets a refused text back, because a page without JavaScript would lose it.
+fn refused_order(
+    shared: &PageContext,
+    headers: &HeaderMap,
+    to: &str,
+    order: Order,
+    problem: Problem,
+) -> Page {
+    let Order::Post { text } = order else { return Err(problem) };
+    if accepts_json(headers) {
+        return Err(problem);
+    }
+    let detail = &crate::page::look::words::sentence(&problem.detail);
+    let page = page(&RefusedPostPage { base: &shared.base, to, detail, text: &text.0 })?;
+    Ok((problem.status_code(), page).into_response())
+}
+
+/// Answers a form with the way to this page.
+fn answer_form(shared: &PageContext, visitor: &Visitor, html: String) -> Response {
+    let number = shared.kept.keep(shared.clock.now().as_millis(), &visitor.name, html);
+    Redirect::to(&format!("{}/answers/{number}", shared.base)).into_response()
+}
+
+/// Shows the answer to a form of this visitor.
+async fn answer(
+    State(shared): Ctl,
+    Extension(visitor): Extension<Visitor>,
+    Named(number): Named<u64>,
+) -> Page {
+    let html = shared.kept.of(number, &visitor.name).ok_or_else(|| {
+        let detail = "this answer is not kept any more: the orders that were given stand in the log of orders";
+        Problem::new(404, "not-kept", detail)
+    })?;
+    Ok(Html(html.to_string()).into_response())
 }
 
 fn pairs_of(
@@ -423,7 +472,7 @@ fn pairs_of(
 /// of the question in the header `dirigent-asked`, and may send it along as the field `asked`.
 fn ask(
     shared: &PageContext,
-    headers: &HeaderMap,
+    (visitor, headers): (&Visitor, &HeaderMap),
     (to, back): (&str, &str),
     question: Question,
     pairs: &Pairs,
@@ -434,7 +483,8 @@ fn ask(
         return Ok((asked, Problem::new(428, "question", words)).into_response());
     }
     let (base, question, pairs) = (&*shared.base, &*question.words, question.agreed(pairs));
-    page(&QuestionPage { base, to, back, question, pairs: &pairs })
+    let html = drawn(&QuestionPage { base, to, back, question, pairs: &pairs })?;
+    Ok(answer_form(shared, visitor, html))
 }
 
 /// Stops, holds or resumes the channels that were chosen, or all of them.
@@ -467,11 +517,12 @@ async fn order_many(
     let question = (!chosen.is_empty()).then(|| question_of(&many, &chosen));
     if let Some(question) = question.and_then(|question| question.unless_agreed(&pairs)) {
         let (to, back) = (format!("{}/orders", shared.base), shared.base.clone());
-        return ask(&shared, &headers, (&to, &back), question, &pairs);
+        return ask(&shared, (&visitor, &headers), (&to, &back), question, &pairs);
     }
     let outcome = shared.give_many(&many, chosen, &visitor).await?;
     let frame = Frame::new(&shared, visitor.role, "channels", order.verb());
-    page(&ManyPage { frame, verb: order.verb(), outcome: &outcome })
+    let html = drawn(&ManyPage { frame, verb: order.verb(), outcome: &outcome })?;
+    Ok(answer_form(&shared, &visitor, html))
 }
 
 fn question_of(many: &OrderMany, chosen: &[Row]) -> Question {
@@ -660,7 +711,7 @@ async fn change_registry(
         Change::Remove { agent, was_account, was_name } => {
             let question = format!("Delete {agent}? Where it has the floor, its turn is skipped.");
             if let Some(question) = Question::of(question).unless_agreed(&pairs) {
-                return ask(&shared, &headers, (&at, &at), question, &pairs);
+                return ask(&shared, (&visitor, &headers), (&at, &at), question, &pairs);
             }
             let seen = Seen::Entry { account: was_account.clone(), name: was_name.clone() };
             let changed = shared.remove(&visitor.name, &agent, Some(&seen)).await;
@@ -677,7 +728,8 @@ async fn change_registry(
             let look = shared.registry().await?;
             let frame = Frame::new(&shared, visitor.role, "registry", "Agents");
             let told = RegistryPage::new(frame, &look, None);
-            return page(&RegistryPage { report: Some(report), ..told });
+            let html = drawn(&RegistryPage { report: Some(report), ..told })?;
+            return Ok(answer_form(&shared, &visitor, html));
         }
     };
     let Err(rejection) = changed else { return Ok(done(&headers, &done_at)) };

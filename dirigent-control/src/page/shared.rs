@@ -14,6 +14,7 @@ use crate::page::across::AllRows;
 use crate::page::auth::Auth;
 use crate::page::drawn::Drawn;
 use crate::page::figures::Figures;
+use crate::page::kept::KeptPages;
 use crate::page::made_once::MadeOnce;
 use crate::page::memory_recorder::MemoryRecorder;
 use crate::page::order_log::OrderLog;
@@ -62,6 +63,7 @@ pub(crate) struct PageContext {
     pub(crate) order_log: OrderLog,
     pub(crate) since: SinceCache,
     pub(crate) drawn: Drawn,
+    pub(crate) kept: KeptPages,
     /// Every channel in one line, for all overviews.
     pub(crate) all_rows: MadeOnce<AllRows>,
 }

@@ -7,7 +7,9 @@ use crate::browser::{Look, Visitor};
 use crate::server::{BEN, Server};
 
 pub(crate) async fn all(server: &Server) -> Result {
-    println!("without JavaScript one finds, holds and resumes a channel, and archiving asks");
+    println!(
+        "without JavaScript one finds, holds and resumes a channel, archiving asks, and Back sends no form again"
+    );
     let visitor = Visitor::arrive(server, Look::Light, None).await?;
     let told = use_forms(&visitor, server).await;
     visitor.leave().await?;
@@ -49,6 +51,33 @@ async fn use_forms(visitor: &Visitor, server: &Server) -> Result {
             "return document.querySelector('#order-hold:enabled') !== null",
         )
         .await?;
+    // A refused text is still there.
+    let words = "We are on it. ".repeat(200);
+    visitor.fill("#text", &words).await?;
+    visitor.click("#post-now").await?;
+    let kept = format!(
+        "return document.querySelector('h1').textContent === 'Not posted' && \
+         document.getElementById('text').value.length === {}",
+        words.len()
+    );
+    visitor.until("the refused text", &kept).await?;
+    // Back sends no form again, neither the order's nor the question's.
+    visitor.go(&server.page).await?;
+    visitor.click(".who input[type=checkbox]").await?;
+    visitor.click("#many button[value=hold]").await?;
+    visitor.until("a question", asked).await?;
+    visitor.click("form button.main").await?;
+    let told =
+        "return document.querySelector('[role=status]')?.textContent.includes('carried it out')";
+    visitor.until("what came of it", told).await?;
+    visitor.client.back().await?;
+    visitor.until("the question once more", asked).await?;
+    visitor.client.back().await?;
+    let overview = "return document.querySelector('h1')?.textContent === 'Channels'";
+    visitor.until("the overview", overview).await?;
+    visitor.client.forward().await?;
+    visitor.client.forward().await?;
+    visitor.until("what came of it, once more", told).await?;
     visitor.go(&format!("{}/registry", server.page)).await?;
     let name = "input[aria-label='Name of poet']";
     visitor.fill(name, "The Poet").await?;
