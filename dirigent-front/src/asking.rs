@@ -259,7 +259,7 @@ pub(crate) async fn end(
     let told = ChannelRequest::TurnComplete {
         agent_id: run.agent.clone(),
         run_id: Some(run.id()),
-        outcome: report.outcome(&front.settings),
+        outcome: report.outcome(front.dirigent.settings()),
         delivered_message_ids: Vec::new(),
     };
     let answer = front.dirigent.channel(run.channel).request(&told).await?;

@@ -10,7 +10,7 @@ use axum::routing::get;
 use axum::{Json, Router};
 use dirigent::ports::GuildApi;
 use dirigent::tools::Tools;
-use dirigent::{AgentId, Clock, Dirigent, Settings, SystemClock};
+use dirigent::{AgentId, Clock, Dirigent, SystemClock};
 use http::StatusCode;
 use utoipa::OpenApi as _;
 use utoipa_axum::router::OpenApiRouter;
@@ -77,7 +77,6 @@ impl Front {
             seats: Seats::new(),
             keys: Keys::default(),
             given: Given::default(),
-            settings: Settings::default(),
             clock: Arc::new(SystemClock::new()),
             names: Vec::new(),
             is_behind_tls: false,
@@ -212,14 +211,6 @@ impl FrontBuilder {
     #[must_use]
     pub fn seats(mut self, seats: Seats) -> Self {
         self.front.seats = seats;
-        self
-    }
-
-    /// Sets what the words of agents mean, for example which of them are a pass: give the settings of your
-    /// [`Dirigent`]. Default: [`Settings::default`].
-    #[must_use]
-    pub fn settings(mut self, settings: Settings) -> Self {
-        self.front.settings = settings;
         self
     }
 

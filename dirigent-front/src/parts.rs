@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dirigent::ports::GuildApi;
 use dirigent::tools::Tools;
-use dirigent::{Clock, Dirigent, Settings};
+use dirigent::{Clock, Dirigent};
 
 use crate::keys::Keys;
 use crate::missed::Given;
@@ -18,7 +18,6 @@ pub(crate) struct FrontParts {
     pub(crate) seats: Seats,
     pub(crate) keys: Keys,
     pub(crate) given: Given,
-    pub(crate) settings: Settings,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) names: Vec<String>,
     pub(crate) is_behind_tls: bool,

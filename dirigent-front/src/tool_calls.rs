@@ -6,6 +6,7 @@ use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
+use dirigent::ChannelId;
 use dirigent::tools::{Caller, definitions};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,26 @@ pub(crate) struct ToolUse {
     arguments: Value,
 }
 
+/// The tool with which an agent makes itself known.
+const REGISTER: &str = "dirigent-register";
+
+impl FrontParts {
+    /// Returns whether an agent makes itself known with an account that is in the channel. Before that the registry does not know that
+    /// the agent is there.
+    async fn registers_here(
+        &self,
+        channel: ChannelId,
+        tool: &str,
+        arguments: &Value,
+    ) -> Result<bool, Problem> {
+        let account = arguments.get("discordUserId").and_then(Value::as_str);
+        let account = account.filter(|_| tool == REGISTER).and_then(|it| it.parse().ok());
+        let Some(account) = account else { return Ok(false) };
+        let there = self.chat.members(channel, vec![account]).await;
+        Ok(there.map_err(|error| Problem::chat(&error))?.contains(&account))
+    }
+}
+
 /// Lists the tools.
 #[utoipa::path(get, path = "/tools", responses((status = 200, body = [Tool])))]
 pub(crate) async fn tools() -> Json<Vec<Tool>> {
@@ -61,7 +82,8 @@ pub(crate) async fn use_tool(
     let Json(ToolUse { agent, channel, arguments }) = body?;
     let (agent, channel) = (bound(&asker, &agent)?, channel_id(&channel)?);
     let there = front.agents_in(channel).await?;
-    if !there.iter().any(|it| it.agent_id == agent) {
+    let is_there = there.iter().any(|it| it.agent_id == agent);
+    if !is_there && !front.registers_here(channel, &name, &arguments).await? {
         return Err(Problem::not_here());
     }
     let info = front.chat.channel(channel).await.map_err(|error| Problem::chat(&error))?;

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use dirigent::Mode;
+use dirigent::settings::HumanMarker;
+use dirigent::{Mode, Settings};
 use dirigent_front::Front;
 use dirigent_testkit::ManualClock;
 use futures_util::FutureExt as _;
 use http::{Method, StatusCode};
 use http_body_util::BodyExt as _;
-use serde_json::json;
+use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use crate::stage::{ASKER, FrontStage, SITTER, next};
@@ -176,6 +177,69 @@ async fn tools_are_listed_and_carried_out_and_a_refusal_is_what_a_model_reads() 
     let id = made["channelId"].as_str().unwrap().parse().unwrap();
     let seen = stage.discord.channel(id).audience();
     assert!(stage.accounts.iter().all(|account| seen.contains(account)), "{made}");
+}
+
+/// Its first call cannot come from a channel in which the registry knows it: its account must be there.
+#[tokio::test]
+async fn a_new_agent_makes_itself_known_with_an_account_that_is_in_the_channel() {
+    let mut stage = FrontStage::open().await;
+    stage.discord.guild(stage.guild).set_administrator(stage.moderator, true);
+    let [here, elsewhere] = [(); 2].map(|()| {
+        let account = stage.discord.add_bot();
+        stage.discord.guild(stage.guild).add_member(account);
+        account
+    });
+    let members = [stage.moderator, stage.person, stage.accounts[0], here];
+    let channel = stage.discord.add_channel(stage.guild, "newcomers", &members);
+    let chat = Arc::new(stage.discord.account(stage.moderator));
+    let front = Front::builder(stage.dirigent.clone(), chat);
+    stage.router = front.host("late", "0123456789abcdef", ["late"]).build().unwrap().router();
+    let call = async |tool: &str, agent: &str, account: Value| {
+        let arguments = json!({ "discordUserId": account, "agentName": "Late" });
+        let call =
+            json!({ "agent": agent, "channel": channel.to_string(), "arguments": arguments });
+        let path = format!("/v1/tools/{tool}");
+        let (status, answer) = stage.post(&path, "late.0123456789abcdef", &call).await;
+        (status.as_u16(), answer)
+    };
+    let register = async |account: String| call("dirigent-register", "late", account.into()).await;
+    for (status, answer) in [
+        register(elsewhere.to_string()).await,
+        register("here".to_owned()).await,
+        call("dirigent-register", "late", here.get().into()).await,
+        call("create-chat-channel", "late", here.to_string().into()).await,
+        call("dirigent-register", "asker", here.to_string().into()).await,
+    ] {
+        assert_eq!(status, 403, "{answer}");
+    }
+    assert_eq!(register(stage.person.to_string()).await.0, 422, "a person is no agent");
+    assert_eq!(register(stage.accounts[0].to_string()).await.0, 422, "it is another agent's");
+    assert_eq!(stage.dirigent.agents().len(), 2);
+    let (status, answer) = register(here.to_string()).await;
+    assert_eq!(status, 200, "{answer}");
+    let known = stage.dirigent.agents();
+    let late = known.iter().find(|it| it.agent_id.as_str() == "late");
+    assert_eq!(late.map(|it| it.discord_user_id), Some(here));
+    let wanted = call("create-chat-channel", "late", here.to_string().into()).await;
+    assert_eq!(wanted.0, 422, "now its tools are answered: {}", wanted.1);
+}
+
+/// What a word means is set once, in the library.
+#[tokio::test]
+async fn words_mean_what_the_settings_of_the_library_say() {
+    let mut settings = Settings::default();
+    settings.reading.human_marker = Some(HumanMarker("[human]".into()));
+    let stage = FrontStage::open_with(settings).await;
+    stage.say("Who decides?");
+    stage.turn_of("asker").await;
+    stage.ask("begin", ME, json!({ "run": "1" })).await;
+    let text = "A person does. [human]";
+    let end = json!({ "run": "1", "outcome": "spoke", "text": text });
+    assert_eq!(stage.ask("end", ME, end).await["accepted"], true);
+    stage.discord.say(stage.channel, stage.accounts[0], text);
+    stage.until(|floor| floor.is_none()).await;
+    let status = stage.dirigent.channel(stage.channel).status().await.unwrap().unwrap();
+    assert_eq!(status.silence, Some(dirigent::operate::Reason::AwaitingHuman));
 }
 
 /// The answer to an end may be lost, so that its program repeats it while the next run goes on.

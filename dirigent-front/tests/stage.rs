@@ -30,7 +30,7 @@ pub(crate) struct FrontStage {
     /// The account of the one that asks, and of the one that sits.
     pub(crate) accounts: [UserId; 2],
     pub(crate) front: Front,
-    router: Router,
+    pub(crate) router: Router,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -44,6 +44,11 @@ impl Drop for FrontStage {
 
 impl FrontStage {
     pub(crate) async fn open() -> Self {
+        Self::open_with(Settings::default()).await
+    }
+
+    /// Opens it with these settings of the library, but without its pace.
+    pub(crate) async fn open_with(mut settings: Settings) -> Self {
         let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
         let (moderator, person) = (discord.add_bot(), discord.add_human());
         let accounts = [discord.add_bot(), discord.add_bot()];
@@ -55,7 +60,6 @@ impl FrontStage {
             let (agent_id, agent_name) = (name.to_lowercase().into(), name.to_owned());
             identities.add(Identity { discord_user_id, agent_id, agent_name }).unwrap();
         }
-        let mut settings = Settings::default();
         settings.limits.pacing = Pacing::off();
         let seats = Seats::new();
         let (dirigent, driver) = Dirigent::builder(discord.account(moderator))

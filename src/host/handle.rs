@@ -15,7 +15,7 @@ use crate::runtime::registry::Hosted;
 use crate::runtime::run_error::RunError;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::values::stage::DriverStage;
-use crate::{Agent, AgentId, CallError, ChannelId, ChatMessage, DiscordApi, UserId};
+use crate::{Agent, AgentId, CallError, ChannelId, ChatMessage, DiscordApi, Settings, UserId};
 
 /// After this time a call that waits for the driver says so in the log.
 const WAIT_FOR_DRIVER: Duration = Duration::from_secs(2);
@@ -38,6 +38,12 @@ impl Dirigent {
     /// Each part is given as a value, or in an [`Arc`] where the host goes on using it: see [`IntoShared`].
     pub fn builder(discord: impl IntoShared<dyn DiscordApi>) -> Builder {
         Builder::new(discord.into_shared())
+    }
+
+    /// Returns the settings that it was built with. An adapter reads them here, for example to know which words of an agent are a pass,
+    /// so that you give them once.
+    pub fn settings(&self) -> &Settings {
+        &self.runtime.settings
     }
 
     /// A message was posted in a channel, by anybody. Duplicates and reorderings are fine.
