@@ -19,4 +19,7 @@ pub(crate) struct TurnsAsked {
     /// Separated by commas; by default all that are bound to the secret.
     #[serde(default)]
     pub(crate) agents: Option<String>,
+    /// Only the turns in this channel. If another process acts for it, the refusal names that process.
+    #[serde(default)]
+    pub(crate) channel: Option<String>,
 }

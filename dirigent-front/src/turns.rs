@@ -18,7 +18,7 @@ use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
 
-use crate::asking::bound;
+use crate::asking::{bound, channel_id};
 use crate::keys::Asker;
 use crate::parts::FrontParts;
 use crate::problem::Problem;
@@ -28,6 +28,8 @@ use crate::queries;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// A stream ends then; the program connects again, and its secret is looked at again.
 const LASTS: Duration = Duration::from_secs(15 * 60);
+/// The pause between two looks whether this process still acts for the one channel of a stream, because no event tells that.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// One event of the stream. Its name is `your-turn`, `turn-over`, or `person-wrote` while the agent has the floor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -53,6 +55,11 @@ pub(crate) async fn turns(
         Some(agents) => agents.split(',').map(|it| bound(&asker, it)).collect::<Result<_, _>>()?,
         None => asker.agents.clone(),
     };
+    let only = query.channel.as_deref().map(channel_id).transpose()?;
+    if let Some(channel) = only {
+        front.must_be_in(&asker, channel).await?;
+        front.must_act_for(channel, &agents).await?;
+    }
     let place = Arc::clone(&asker.streams).try_acquire_owned();
     let place = place.map_err(|_| {
         let detail =
@@ -62,16 +69,39 @@ pub(crate) async fn turns(
     let events = front.dirigent.events();
     let mut watched = Watched { agents, told: BTreeMap::new() };
     let mut first = VecDeque::new();
-    for channel in front.dirigent.channels() {
+    for channel in channels(&front, only) {
         first.extend(watched.look(channel, floor(&front, channel)));
     }
     let ends = front.clock.now() + LASTS;
-    let watch = Watch { front, events, ends, watched, news: first, _place: place };
+    let watch = Watch { front, events, ends, only, watched, news: first, _place: place };
     let stream = unfold(watch, async |mut watch| {
         let news = watch.next().await?;
         Some((Ok(event(&news)), watch))
     });
     Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}
+
+impl FrontParts {
+    /// Refuses a channel of another process, because this one hears no events of it. The refusal names that process, if it is known.
+    async fn must_act_for(
+        &self,
+        channel: ChannelId,
+        agents: &BTreeSet<AgentId>,
+    ) -> Result<(), Problem> {
+        let channel = self.dirigent.channel(channel);
+        let Some(agent) = agents.first().filter(|_| !channel.standing().acts()) else {
+            return Ok(());
+        };
+        let why = channel.explain(agent).await?;
+        let owner = why.owner.map_or_else(|| "another process".to_owned(), |it| it.to_string());
+        let detail = format!("{owner} acts for this channel: open the stream at its front");
+        Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "urn:dirigent:problem:elsewhere", detail))
+    }
+}
+
+/// Returns the channels of a stream: one, or all of this process.
+fn channels(front: &FrontParts, only: Option<ChannelId>) -> Vec<ChannelId> {
+    only.map_or_else(|| front.dirigent.channels(), |only| vec![only])
 }
 
 fn event(news: &TurnNews) -> Event {
@@ -121,31 +151,43 @@ struct Watch {
     front: Arc<FrontParts>,
     events: Events,
     ends: Timestamp,
+    /// The one channel that the program asked for.
+    only: Option<ChannelId>,
     watched: Watched,
     news: VecDeque<TurnNews>,
     _place: OwnedSemaphorePermit,
 }
 
 impl Watch {
-    /// Returns the next news; `None` when the stream has lasted long enough, or the library has gone.
+    /// Returns the next news. `None` when the stream has lasted long enough, when the library has gone, or when another process acts for
+    /// the one channel.
     async fn next(&mut self) -> Option<TurnNews> {
         loop {
             if let Some(news) = self.news.pop_front() {
                 return Some(news);
             }
+            let dirigent = &self.front.dirigent;
+            if self.only.is_some_and(|only| !dirigent.channel(only).standing().acts()) {
+                return None;
+            }
+            let look_again = self.front.clock.now() + LOOK_AGAIN;
             let heard = tokio::select! {
                 biased;
                 heard = self.events.next() => heard?,
                 () = self.front.clock.sleep_until(self.ends) => return None,
+                () = self.front.clock.sleep_until(look_again), if self.only.is_some() => continue,
             };
             if let EventOrLag::Transition(event) = &heard {
                 let channel = event.channel;
+                if self.only.is_some_and(|only| only != channel) {
+                    continue;
+                }
                 let is_person = event.transition.cause == Cause::HumanMessage;
                 let held = self.watched.told.get(&channel).filter(|_| is_person);
                 self.news.extend(held.map(|held| news("person-wrote", channel, held)));
                 self.look(channel);
             } else if matches!(heard, EventOrLag::Lagged(_)) {
-                for channel in self.front.dirigent.channels() {
+                for channel in channels(&self.front, self.only) {
                     self.look(channel);
                 }
             }

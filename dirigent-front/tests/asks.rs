@@ -1,11 +1,13 @@
 //! An agent that has a bot of its own asks before it runs.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
+use dirigent::ports::{Ownership, Standing};
 use dirigent::settings::HumanMarker;
-use dirigent::{Mode, Settings};
+use dirigent::{ChannelId, Mode, Settings};
 use dirigent_front::Front;
 use dirigent_testkit::ManualClock;
 use futures_util::FutureExt as _;
@@ -229,7 +231,7 @@ async fn a_new_agent_makes_itself_known_with_an_account_that_is_in_the_channel()
 async fn words_mean_what_the_settings_of_the_library_say() {
     let mut settings = Settings::default();
     settings.reading.human_marker = Some(HumanMarker("[human]".into()));
-    let stage = FrontStage::open_with(settings).await;
+    let stage = FrontStage::open_with(settings, |library| library).await;
     stage.say("Who decides?");
     stage.turn_of("asker").await;
     stage.ask("begin", ME, json!({ "run": "1" })).await;
@@ -284,6 +286,66 @@ async fn what_the_moderator_may_not_read_is_not_told_as_nothing() {
 }
 
 /// A program whose secret was changed is let go.
+/// Which process acts for all channels.
+#[derive(Clone, Default)]
+struct Leases(Arc<AtomicBool>);
+
+#[dirigent::async_trait]
+impl Ownership for Leases {
+    fn standing(&self, _: ChannelId) -> Standing {
+        if self.0.load(Ordering::SeqCst) { Standing::Elsewhere } else { Standing::Held }
+    }
+
+    fn owner(&self, _: ChannelId) -> Option<Arc<str>> {
+        Some("bot-2".into())
+    }
+
+    async fn changed(&self) -> Vec<ChannelId> {
+        std::future::pending().await
+    }
+}
+
+/// A process hears no events of another one's channels, so a stream that waited for them would be silent for ever.
+#[tokio::test]
+async fn a_stream_of_one_channel_says_which_process_acts_for_it() {
+    let leases = Leases::default();
+    let ownership = leases.clone();
+    let make = |library: dirigent::host::Builder| library.ownership(ownership);
+    let stage = FrontStage::open_with(Settings::default(), make).await;
+    let members = [&[stage.moderator, stage.person][..], &stage.accounts].concat();
+    let other = stage.discord.add_channel(stage.guild, "other", &members);
+    stage.dirigent.channel(other).set_mode(Mode::Chat).await.unwrap();
+    let clock = ManualClock::new();
+    let chat = Arc::new(stage.discord.account(stage.moderator));
+    let builder = Front::builder(stage.dirigent.clone(), chat).clock(Arc::new(clock.clone()));
+    let router = builder.host("python", "0123456789abcdef", ["asker"]).build().unwrap().router();
+    let open = async |channel: ChannelId| {
+        let path = format!("/v1/turns?channel={channel}");
+        let request = stage.request(Method::GET, &path, ASKER).body(Body::empty()).unwrap();
+        router.clone().oneshot(request).await.unwrap()
+    };
+    let mut stream = open(stage.channel).await.into_body();
+    stage.discord.say(other, stage.person, "Over here!");
+    let mut events = stage.dirigent.events();
+    while stage.dirigent.channel(other).floor().is_none() {
+        events.next().await.unwrap();
+    }
+    stage.say("Who writes the parser?");
+    let (name, data) = next(&mut stream).await;
+    assert_eq!((&*name, &data["channel"]), ("your-turn", &stage.channel.to_string().into()));
+
+    leases.0.store(true, Ordering::SeqCst);
+    clock.advance(Duration::from_secs(5));
+    let ended = tokio::time::timeout(Duration::from_secs(20), stream.frame()).await;
+    assert!(ended.unwrap().is_none());
+    let refused = open(stage.channel).await;
+    assert_eq!(refused.status(), StatusCode::MISDIRECTED_REQUEST);
+    let refused = refused.into_body().collect().await.unwrap().to_bytes();
+    let refused: Value = serde_json::from_slice(&refused).unwrap();
+    assert_eq!(refused["type"], "urn:dirigent:problem:elsewhere");
+    assert!(refused["detail"].as_str().unwrap().starts_with("bot-2 acts for this"), "{refused}");
+}
+
 #[tokio::test]
 async fn a_stream_ends_after_a_quarter_of_an_hour() {
     let stage = FrontStage::open().await;

@@ -44,11 +44,14 @@ impl Drop for FrontStage {
 
 impl FrontStage {
     pub(crate) async fn open() -> Self {
-        Self::open_with(Settings::default()).await
+        Self::open_with(Settings::default(), |library| library).await
     }
 
-    /// Opens it with these settings of the library, but without its pace.
-    pub(crate) async fn open_with(mut settings: Settings) -> Self {
+    /// Opens it with these settings, but without their pace, and with a library of another making.
+    pub(crate) async fn open_with(
+        mut settings: Settings,
+        make: impl FnOnce(dirigent::host::Builder) -> dirigent::host::Builder,
+    ) -> Self {
         let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
         let (moderator, person) = (discord.add_bot(), discord.add_human());
         let accounts = [discord.add_bot(), discord.add_bot()];
@@ -62,12 +65,11 @@ impl FrontStage {
         }
         settings.limits.pacing = Pacing::off();
         let seats = Seats::new();
-        let (dirigent, driver) = Dirigent::builder(discord.account(moderator))
+        let library = Dirigent::builder(discord.account(moderator))
             .identities(identities)
             .settings(settings)
-            .host("sitter", seats.seat("sitter"), discord.account(accounts[1]))
-            .build()
-            .unwrap();
+            .host("sitter", seats.seat("sitter"), discord.account(accounts[1]));
+        let (dirigent, driver) = make(library).build().unwrap();
         let (mut pushed, told) = (discord.events(), dirigent.clone());
         let tasks = vec![
             tokio::spawn(async move { driver.run().await.unwrap() }),
