@@ -380,6 +380,43 @@ async fn back_and_reload_send_no_form_again() {
     assert_eq!(fixture.page("/dirigent/answers/1", OPERATOR).await.status, StatusCode::NOT_FOUND);
 }
 
+/// The help is about the orders of this moment, and is not there if none of them has words.
+#[tokio::test]
+async fn the_help_tells_of_the_orders_that_can_be_given() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    let told = async |channel: dirigent::ChannelId| {
+        let page = fixture.page(&format!("/dirigent/channels/{channel}"), OPERATOR).await.text;
+        let help =
+            page.split("id=\"help\"").nth(1).map(|it| it.split("</details>").next().unwrap());
+        let words = help.unwrap_or_default().split("<dt>").skip(1);
+        words.map(|it| it.split("</dt>").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let rest = ["Reset the budget", "Archive"];
+    let quiet = ["Wake", "Stop", "Hold", "Finish", rest[0], rest[1], "Speak next", "Mute"];
+    assert_eq!(told(channel).await, quiet);
+    fixture.dirigent.channel(channel).stop().await.unwrap();
+    assert_eq!(told(channel).await, ["Resume", rest[0], rest[1], "Mute"]);
+    fixture.dirigent.channel(channel).archive().await.unwrap();
+    assert_eq!(told(channel).await, [""; 0]);
+}
+
+/// A page without a stream says that it shows the past.
+#[tokio::test]
+async fn a_page_that_is_not_live_says_so() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    for path in ["/orders", "/registry", "/agents/poet"] {
+        let page = fixture.page(&format!("/dirigent{path}"), VIEWER).await.text;
+        assert!(page.contains("As it was when this page was opened."), "{path}: {page}");
+        assert!(!page.contains("data-live"), "{path}");
+    }
+    for path in [String::new(), format!("/channels/{channel}")] {
+        let page = fixture.page(&format!("/dirigent{path}"), VIEWER).await.text;
+        assert!(page.contains("data-live") && !page.contains("As it was when"), "{path}");
+    }
+}
+
 /// Times are the visitor's own if a script runs, and UTC otherwise: each page says which.
 #[tokio::test]
 async fn a_page_says_in_which_zone_its_times_are() {
