@@ -140,6 +140,11 @@ fn the_newest_end_is_labelled_first() {
     let labels: Vec<_> = texts.map(|it| it.split("</text>").next().unwrap()).collect();
     assert!(labels.iter().any(|it| it.ends_with(">an agent asked for a person")), "{labels:?}");
     assert!(!labels.iter().any(|it| it.ends_with(">mode changed")), "there is no room for both");
+    // Where there is room each has its label.
+    score.barlines = vec![end(0, "one"), end(20_000, "two"), end(40_000, "three")];
+    let svg = score.svg();
+    let is_labelled = |why: &str| svg.contains(&format!("text-anchor=\"middle\">{why}</text>"));
+    assert!(["one", "two", "three"].into_iter().all(is_labelled), "{svg}");
 }
 
 /// PG11: beside a ring of whatever size no name or state lies over another one.
