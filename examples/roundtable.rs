@@ -1,11 +1,11 @@
 //! Three agents and a person at a round table, in a Discord that lives in memory.
 //!
 //! ```text
-//! cargo run --example roundtable                    plays an evening and ends by itself
-//! cargo run --example roundtable -- --interactive   lets you be the person
+//! cargo run --example roundtable              plays an evening and ends by itself
+//! cargo run --example roundtable -- --fast    the same without waiting
 //! ```
 //!
-//! `--verbose` shows every change of a channel, with `--fast` no agent thinks longer than a millisecond.
+//! `--verbose` shows every change of a channel. To be the person yourself, run `dirigent demo` (`cargo run -p dirigent-bot -- demo`).
 //!
 //! This file is the evening; beside it, `agents.rs` is what you would replace by your own agents,
 //! `table.rs` what a bot needs, and `terminal.rs` only prints.
@@ -15,7 +15,7 @@
 mod agents;
 #[path = "roundtable/table.rs"]
 mod table;
-#[path = "roundtable/terminal.rs"]
+#[path = "../dirigent-bot/src/demo/terminal.rs"]
 mod terminal;
 
 use dirigent::operate::Summary;
@@ -25,11 +25,8 @@ use clap::{Arg, ArgAction, Command};
 use dirigent::operate::{Cause, CreatedChannel, Opening};
 use dirigent::store::Discussion;
 use dirigent::{AgentError, Mode};
-use tokio::io::{AsyncBufReadExt, BufReader};
 
 use table::{Guest, Shown, Table};
-use terminal::scene;
-
 type Result<T = ()> = std::result::Result<T, AgentError>;
 
 #[tokio::main(flavor = "current_thread")]
@@ -39,11 +36,7 @@ async fn main() -> Result {
     let driver = tokio::spawn(driver.run());
     // The driver must have begun before it can be asked for anything.
     tokio::task::yield_now().await;
-    if options.interactive {
-        talk(&mut table).await?;
-    } else {
-        play(&mut table).await?;
-    }
+    play(&mut table).await?;
     table.dirigent.shutdown(Duration::from_secs(2)).await;
     driver.await??;
     Ok(())
@@ -52,7 +45,6 @@ async fn main() -> Result {
 /// What the command line asks for.
 #[derive(Clone, Copy)]
 struct Options {
-    interactive: bool,
     verbose: bool,
     fast: bool,
 }
@@ -64,13 +56,11 @@ impl Options {
         };
         let given = Command::new("roundtable")
             .about("Three agents and a person at one table")
-            .arg(flag("interactive", "You are the person"))
             .arg(flag("verbose", "Shows every change of a channel"))
             .arg(flag("fast", "No agent thinks longer than a millisecond"))
             .get_matches();
-        let [interactive, verbose, fast] =
-            ["interactive", "verbose", "fast"].map(|name| given.get_flag(name));
-        Self { interactive, verbose, fast }
+        let [verbose, fast] = ["verbose", "fast"].map(|name| given.get_flag(name));
+        Self { verbose, fast }
     }
 }
 
@@ -178,31 +168,7 @@ async fn end_the_evening(table: &mut Table) -> Result {
     table.until(Shown::Words(table.moderator)).await
 }
 
-/// You are the person: every line you type is a message.
-async fn talk(table: &mut Table) -> Result {
-    let optimist =
-        ["I would try the {topic}.", "The {topic}: fine with me.", "Why not the {topic}?"];
-    let sceptic =
-        ["What does the {topic} cost us?", "Would you bet your own money on the {topic}?"];
-    let historian = ["We had the {topic} in spring.", "The last time it was the {topic}, too."];
-    table.seat("Optimist", 300, &optimist).await?;
-    table.seat("Sceptic", 500, &sceptic).await?;
-    table.seat("Historian", 400, &historian).await?;
-    table.dirigent.channel(table.channel).set_mode(Mode::Chat).await?;
-    println!("Write something; `stop` silences the agents, `resume` lets them go on, Ctrl-D ends.");
-    println!("An agent that you name, for example @sceptic, answers first.");
-    let mut input = BufReader::new(tokio::io::stdin()).lines();
-    loop {
-        tokio::select! {
-            line = input.next_line() => match line? {
-                Some(line) if line.trim().is_empty() => {}
-                Some(line) => table.say(table.channel, &table.mentions(&line)),
-                None => return Ok(()),
-            },
-            happening = table.next() => {
-                let happening = happening?;
-                table.show(happening).await?;
-            }
-        }
-    }
+/// The headline of what follows.
+fn scene(text: &str) {
+    println!("\n--- {text}\n");
 }

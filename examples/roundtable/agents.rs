@@ -24,35 +24,6 @@ impl Agent for Scripted {
     }
 }
 
-/// An agent that answers people, and leaves it at that when only agents spoke.
-pub(crate) struct Chatty {
-    pub(crate) script: Script,
-    pub(crate) thinking: Thinking,
-}
-
-#[dirigent::async_trait]
-impl Agent for Chatty {
-    async fn speak(&self, turn: Turn) -> Result<Reply> {
-        // A model would be given `turn.missed()`: all that was said since this agent's last turn.
-        let asked = turn.missed().iter().rfind(|message| message.is_by_person());
-        let topic = asked.map(|message| topic(&message.content));
-        let (true, Some(topic)) = (self.thinking.pause(&turn).await, topic) else {
-            return Ok(Reply::Pass);
-        };
-        let Some(line) = self.script.next() else { return Ok(Reply::Pass) };
-        self.script.add(&[line]);
-        Ok(line.replace("{topic}", &topic).into())
-    }
-}
-
-/// What a message is about, as far as one can tell without a model: its longest word.
-fn topic(text: &str) -> String {
-    let words = text.split_whitespace().filter(|word| !word.starts_with("<@"));
-    let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    let longest = words.max_by_key(|word| word.chars().count()).unwrap_or_default();
-    if longest.is_empty() { "that".to_owned() } else { longest.to_lowercase() }
-}
-
 /// What an agent is going to say. Clones share it, so that a scene can add lines.
 #[derive(Clone, Default)]
 pub(crate) struct Script(Arc<Mutex<VecDeque<&'static str>>>);

@@ -12,7 +12,7 @@ use dirigent::{
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::{Event, GatewayEvents};
 
-use crate::agents::{Chatty, Script, Scripted, Thinking};
+use crate::agents::{Script, Scripted, Thinking};
 use crate::terminal::Terminal;
 use crate::{Options, Result};
 
@@ -34,8 +34,6 @@ pub(crate) struct Table {
     changes: dirigent::operate::Events,
     /// A change that is shown after the words which it confirms.
     late: Option<ChannelEvent>,
-    /// The agents by name.
-    seated: Vec<(String, UserId)>,
 }
 
 /// An agent that sits at the table.
@@ -81,11 +79,11 @@ impl Table {
         let mut terminal = Terminal::new(options.verbose);
         terminal.introduce(moderator, "Moderator", None);
         terminal.introduce(person, "You", None);
-        let (late, seated) = (None, Vec::new());
+        let late = None;
         #[rustfmt::skip]
         let table = Self {
             options, clock, identities, terminal, discord, dirigent, guild, channel, moderator,
-            person, pushed, changes, late, seated,
+            person, pushed, changes, late,
         };
         Ok((table, driver))
     }
@@ -105,35 +103,15 @@ impl Table {
         })?;
         self.dirigent.identities_changed().await?;
         self.terminal.introduce(user, name, Some(agent.clone()));
-        self.seated.push((name.to_owned(), user));
         let script = Script::default();
         script.add(lines);
         let account = self.discord.account(user);
         let thinks = if self.options.fast { 1 } else { thinks_ms };
         let thinking = Thinking { clock: self.clock, time: Duration::from_millis(thinks) };
-        if self.options.interactive {
-            let chatty = Chatty { script: script.clone(), thinking };
-            self.dirigent.host(agent.clone(), chatty, account);
-        } else {
-            let scripted = Scripted { script: script.clone(), thinking };
-            self.dirigent.host(agent.clone(), scripted, account);
-        }
+        let scripted = Scripted { script: script.clone(), thinking };
+        self.dirigent.host(agent.clone(), scripted, account);
         self.discord.join(self.channel, user);
         Ok(Guest { agent, user, script })
-    }
-
-    /// The text with each `@name` of an agent as the mention that a client makes of it.
-    pub(crate) fn mentions(&self, text: &str) -> String {
-        let mentioned = |word: &str| {
-            let end = |c: char| !c.is_alphanumeric();
-            let name = word.strip_prefix('@').map(|name| name.trim_end_matches(end));
-            let guest = self
-                .seated
-                .iter()
-                .find(|(known, _)| name.is_some_and(|name| known.eq_ignore_ascii_case(name)));
-            guest.map_or_else(|| word.to_owned(), |(_, user)| format!("<@{user}>"))
-        };
-        text.split(' ').map(mentioned).collect::<Vec<_>>().join(" ")
     }
 
     /// The person says something.
@@ -194,10 +172,7 @@ impl Table {
         match happening {
             Happening::Pushed(Event::MessageCreated(message)) => {
                 let author = message.author;
-                // In interactive mode the terminal shows the person's words already.
-                if !(self.options.interactive && author == self.person) {
-                    self.terminal.show_message(&message);
-                }
+                self.terminal.show_message(&message);
                 self.dirigent.message_created(message).await?;
                 Ok(Shown::Words(author))
             }

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::Result;
 use crate::agents::CHARACTERS;
 use crate::loopback::Practice;
-use crate::terminal::{Terminal, note, scene};
+use crate::terminal::{Terminal, note};
 
 /// How long nothing may happen, by the clock of the evening.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -153,4 +153,10 @@ impl Watch<'_> {
             status.list.into_iter().map(|(agent, _)| agent).collect()
         }))
     }
+}
+
+/// The headline of what follows.
+#[expect(clippy::print_stdout, reason = "this is what one came to see")]
+fn scene(text: &str) {
+    println!("\n--- {text}\n");
 }

@@ -11,7 +11,7 @@ mod options;
 mod place;
 mod rehearsal;
 #[expect(clippy::collapsible_if, reason = "the example that it is of promises an older Rust")]
-#[path = "../../roundtable/terminal.rs"]
+#[path = "../../../dirigent-bot/src/demo/terminal.rs"]
 mod terminal;
 
 pub use agents::{CHARACTERS, Character, Spoken};

@@ -82,7 +82,10 @@ impl Terminal {
 
     /// Shows a message under the name that belongs to its author's account.
     pub(crate) fn show_message(&mut self, message: &ChatMessage) {
-        let author = self.people.iter().find(|person| person.user == message.author);
+        // A webhook speaks for personas, under their names.
+        let name = message.author_name.as_deref();
+        let is_author = |it: &&Person| it.user == message.author || Some(it.name.as_str()) == name;
+        let author = self.people.iter().find(is_author);
         if let Some(floor) = self.floor.as_mut().filter(|floor| !floor.heard) {
             if author.and_then(|author| author.agent.as_ref()) == Some(&floor.agent) {
                 floor.heard = true;
@@ -146,9 +149,4 @@ pub(crate) fn note(text: &str) {
     } else {
         println!("{:>11}  · {text}", "");
     }
-}
-
-/// The headline of what follows.
-pub(crate) fn scene(text: &str) {
-    println!("\n--- {text}\n");
 }

@@ -1,0 +1,266 @@
+//! The moderator, put together from a configuration.
+
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::ports::Identity;
+use dirigent::store::{ChannelStore, MemoryChannels};
+use dirigent::{
+    Agent, AgentError, AgentId, Dirigent, DiscordApi, Driver, MemoryIdentities, SystemClock, UserId,
+};
+use dirigent_control::{Control, ControlBuilder, MemoryRecorder, RecordingFile};
+use dirigent_discord::{
+    AccountBuildError, AccountBuilder, DiscordAccount, Feed, Persona, ShardFeed, ShardId,
+};
+use dirigent_front::{Front, FrontBuilder, Seats};
+use dirigent_llm::{ChatAgent, Endpoint};
+use dirigent_store::{ChannelRecording, JsonChannels, OpenError, SqliteStore};
+use futures_util::StreamExt as _;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use twilight_gateway::{ConfigBuilder, Message, Shard};
+
+use crate::config::{
+    AgentConfig, BotConfig, DiscordConfig, FrontConfig, ModelConfig, PageConfig, StoreConfig,
+};
+use crate::problem::{BadConfig, Text};
+use crate::secret::Secret;
+
+pub(crate) type Result<T = (), E = AgentError> = std::result::Result<T, E>;
+
+/// How long agents may go on at the end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What speaks for an agent, if not the model that it has.
+pub(crate) type Voice = dyn Fn(&AgentConfig) -> Option<Arc<dyn Agent>> + Send + Sync;
+
+/// Everything that a configuration asks for.
+pub(crate) struct Bot {
+    pub(crate) config: BotConfig,
+    pub(crate) dirigent: Dirigent,
+    pub(crate) moderator: Arc<DiscordAccount>,
+    pub(crate) identities: MemoryIdentities,
+    /// The accounts of the agents that Dirigent posts for.
+    pub(crate) faces: HashMap<AgentId, Arc<dyn DiscordApi>>,
+    pub(crate) front: Option<Front>,
+    page: Option<Control>,
+    /// `None` once it runs.
+    pub(crate) driver: Option<Driver>,
+    /// Where page and front listen.
+    pub(crate) listening: Vec<(&'static str, SocketAddr)>,
+    work: JoinSet<Result>,
+}
+
+impl Bot {
+    /// Puts it together. Asks Discord for the accounts of the agents that have a token of their own, and for nothing else.
+    pub(crate) async fn new(
+        config: BotConfig,
+        text: &Text,
+        store: Arc<dyn ChannelStore>,
+        voice: &Voice,
+    ) -> Result<Self, BadConfig> {
+        let bad = |key: &str, what: &dyn Display| text.bad([(key.to_owned(), what.to_string())]);
+        let moderator = account(&config.discord, &config.discord.token);
+        let moderator = moderator.map_err(|what| bad("discord", &what))?;
+        let (identities, recorder) = (MemoryIdentities::new(), MemoryRecorder::default());
+        let mut seed = [0; 8];
+        getrandom::fill(&mut seed).map_err(|what| bad("", &what))?;
+        let mut builder = Dirigent::builder(Arc::clone(&moderator))
+            .identities(identities.clone())
+            .channels(store)
+            .recorder(recorder.clone())
+            .config(config.rules.config.clone())
+            .settings(config.rules.settings.clone())
+            .seed(u64::from_le_bytes(seed))
+            .on_agent_error(|failed| tracing::warn!("{failed}"));
+        let (seats, mut faces) = (Seats::new(), HashMap::new());
+        for (at, agent) in config.agents.iter().enumerate() {
+            let bad = |key: &str, what: &dyn Display| bad(&format!("agents[{at}].{key}"), what);
+            let (face, user) = face(&config.discord, &moderator, agent)
+                .await
+                .map_err(|(key, what)| bad(key, &what))?;
+            if let Some(discord_user_id) = user {
+                let (agent_id, agent_name) = (agent.id(), agent.name.clone());
+                let added = identities.add(Identity { discord_user_id, agent_id, agent_name });
+                added.map_err(|what| bad("account", &what))?;
+            }
+            let Some(face) = face else { continue };
+            faces.insert(agent.id(), Arc::clone(&face));
+            builder = match speaker(agent, voice) {
+                Some(speaks) => builder.host(agent.id(), speaks, face),
+                None => builder.host(agent.id(), seats.seat(agent.id()), face),
+            };
+        }
+        let (dirigent, driver) = builder.build().map_err(|what| bad("rules", &what))?;
+        let front = Front::builder(dirigent.clone(), Arc::clone(&moderator) as _)
+            .settings(config.rules.settings.clone())
+            .seats(seats);
+        let front = config.front.as_ref().map(|config| with_hosts(front, config).build());
+        let front = front.transpose().map_err(|what| bad("front.hosts", &what))?;
+        let page =
+            Control::builder(dirigent.clone(), Arc::clone(&moderator) as _, identities.clone())
+                .recorder(recorder)
+                .recordings(recording);
+        let page = config.page.as_ref().map(|config| with_operators(page, config).build());
+        let page = page.transpose().map_err(|what| bad("page", &what))?;
+        let (driver, listening, work) = (Some(driver), Vec::new(), JoinSet::new());
+        #[rustfmt::skip]
+        let bot = Self { config, dirigent, moderator, identities, faces, front, page, driver, listening, work };
+        Ok(bot)
+    }
+
+    /// Begins: connects and listens.
+    pub(crate) async fn start(&mut self, text: &Text) -> Result<(), BadConfig> {
+        if let Some((page, config)) = self.page.take().zip(self.config.page.as_ref()) {
+            let listener = listen(config.listen, "page.listen", text).await?;
+            self.listening.extend(listener.local_addr().ok().map(|address| ("page", address)));
+            self.work.spawn(async move { Ok(page.serve(listener).await?) });
+        }
+        if let Some((front, config)) = self.front.clone().zip(self.config.front.as_ref()) {
+            let listener = listen(config.listen, "front.listen", text).await?;
+            self.listening.extend(listener.local_addr().ok().map(|address| ("front", address)));
+            self.work.spawn(async move { Ok(front.serve(listener).await?) });
+        }
+        if let Some(driver) = self.driver.take() {
+            self.work.spawn(async move { Ok(driver.run().await?) });
+        }
+        let feed = Feed::builder(self.dirigent.clone(), Arc::clone(&self.moderator), Feed::INTENTS);
+        let (feed, feeding) = feed.build();
+        self.work.spawn(async move {
+            feeding.run().await;
+            Ok(())
+        });
+        self.work.spawn(hear(shard(&self.config.discord), feed.shard(ShardId::ONE)));
+        Ok(())
+    }
+
+    /// Waits until something ends that should not: the driver, the gateway or a listener.
+    pub(crate) async fn ended(&mut self) -> Result {
+        match self.work.join_next().await {
+            Some(ended) => ended?,
+            None => Ok(()),
+        }
+    }
+
+    /// Lets the agents under way end, and stops.
+    pub(crate) async fn shut_down(mut self) {
+        self.dirigent.shutdown(GRACE).await;
+        self.work.shutdown().await;
+    }
+}
+
+/// The account that posts for an agent, and the id of one that is registered with it.
+async fn face(
+    discord: &DiscordConfig,
+    moderator: &Arc<DiscordAccount>,
+    agent: &AgentConfig,
+) -> Result<(Option<Arc<dyn DiscordApi>>, Option<UserId>), (&'static str, String)> {
+    if let Some(persona) = &agent.persona {
+        let face = persona.avatar.iter().fold(Persona::new(&persona.name), Persona::avatar);
+        let face = moderator.persona(face).map_err(|what| ("persona", what.to_string()))?;
+        return Ok((Some(Arc::new(face)), None));
+    }
+    let Some(token) = &agent.token else {
+        return Ok((None, agent.account.map(|id| UserId::new(id.0))));
+    };
+    let face = account(discord, token).map_err(|what| ("token", what.to_string()))?;
+    let user = face.me().await.map_err(|what| ("token", what.to_string()))?;
+    Ok((Some(face), Some(user)))
+}
+
+fn with_hosts(front: FrontBuilder, config: &FrontConfig) -> FrontBuilder {
+    let front = if config.behind_tls { front.behind_tls() } else { front };
+    config.hosts.iter().fold(front, |front, host| {
+        front.host(&host.name, host.secret.value(), host.agents.iter().map(String::as_str))
+    })
+}
+
+fn with_operators(page: ControlBuilder, config: &PageConfig) -> ControlBuilder {
+    let operators = config.operators.iter();
+    operators.fold(page, |page, it| page.operator(&it.name, it.token.value()))
+}
+
+/// Reads a recording that an operator brings to the page.
+fn recording(text: &str) -> Result<RecordingFile, String> {
+    let recording = ChannelRecording::parse(text).map_err(|error| error.to_string())?;
+    Ok(RecordingFile { agents: recording.agents, recorded: recording.recorded })
+}
+
+/// What a configured agent says its words with; `None` for one that asks.
+pub(crate) fn speaker(agent: &AgentConfig, voice: &Voice) -> Option<Arc<dyn Agent>> {
+    voice(agent).or_else(|| {
+        let model = agent.model.as_ref()?;
+        Some(Arc::new(ChatAgent::new(endpoint(model)).persona(&agent.briefing)))
+    })
+}
+
+pub(crate) fn endpoint(model: &ModelConfig) -> Endpoint {
+    let endpoint = Endpoint::new(&model.url, &model.name);
+    model.key.iter().fold(endpoint, |endpoint, key| endpoint.key(key.value()))
+}
+
+/// The store that the configuration names.
+pub(crate) fn store(config: &StoreConfig, text: &Text) -> Result<Arc<dyn ChannelStore>, BadConfig> {
+    let bad =
+        |key: &'static str| move |what: OpenError| text.bad([(key.to_owned(), what.to_string())]);
+    Ok(match (&config.sqlite, &config.json) {
+        (Some(file), _) => {
+            Arc::new(SqliteStore::open(file.as_path()).map_err(bad("store.sqlite"))?)
+        }
+        (_, Some(folder)) => {
+            Arc::new(JsonChannels::open(folder.as_path()).map_err(bad("store.json"))?)
+        }
+        (None, None) => Arc::new(MemoryChannels::default()),
+    })
+}
+
+fn account(
+    discord: &DiscordConfig,
+    token: &Secret,
+) -> Result<Arc<DiscordAccount>, AccountBuildError> {
+    let builder = DiscordAccount::builder(token.value(), SystemClock::new());
+    let builder = discord.address.iter().fold(builder, AccountBuilder::proxy);
+    Ok(Arc::new(builder.build()?))
+}
+
+pub(crate) fn shard(discord: &DiscordConfig) -> Shard {
+    // It was told before if this fails.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let config = ConfigBuilder::new(discord.token.value().to_owned(), Feed::INTENTS);
+    let address = discord.address.iter().map(|address| address.replacen("http", "ws", 1));
+    Shard::with_config(ShardId::ONE, address.fold(config, ConfigBuilder::proxy_url).build())
+}
+
+/// Feeds the library with what the gateway pushes. It ends only if no new connection would help.
+pub(crate) async fn hear(mut shard: Shard, feed: ShardFeed) -> Result {
+    while let Some(message) = shard.next().await {
+        match message {
+            Ok(Message::Text(text)) => feed.text(&text),
+            Ok(Message::Close(frame)) => {
+                if let Some(why) = feed.closed(frame.map(|frame| frame.code)) {
+                    return Err(why.to_string().into());
+                }
+            }
+            // It connects again by itself.
+            Err(error) => {
+                tracing::warn!(%error, "the gateway's connection failed");
+                let _ = feed.closed(None);
+            }
+        }
+    }
+    Err("the gateway's connection ended".into())
+}
+
+pub(crate) async fn listen(
+    address: SocketAddr,
+    key: &str,
+    text: &Text,
+) -> Result<TcpListener, BadConfig> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let what = format!("{address} cannot be listened at ({error}): end what listens there, or write another port");
+        text.bad([(key.to_owned(), what)])
+    })
+}

@@ -1,0 +1,99 @@
+//! `dirigent init`: asks, and writes a configuration.
+
+#![expect(clippy::print_stdout, reason = "this is what one came to see")]
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use crate::bot::Result;
+use crate::config::BotConfig;
+use crate::problem::Text;
+use crate::secret::drawn;
+
+/// Where the control page's token is written.
+const TOKEN_FILE: &str = "operator.token";
+
+/// What the command line says; the rest is asked.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InitFlags {
+    /// The id of the channel in which agents take turns.
+    #[arg(long, value_name = "ID")]
+    channel: Option<String>,
+    /// The agents' names, separated by commas: two or more.
+    #[arg(long, value_name = "NAMES")]
+    agents: Option<String>,
+    /// The base address of an endpoint with OpenAI's chat completions.
+    #[arg(long, value_name = "URL")]
+    model: Option<String>,
+    /// The model's name at that endpoint.
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
+
+/// Writes the file, unless there is one.
+pub(crate) fn init(file: &Path, flags: InitFlags) -> Result {
+    if file.exists() {
+        return Err(format!("{} exists: name another one with --config", file.display()).into());
+    }
+    let asked = |given, flag, question, default| {
+        asked(given, question, default)
+            .ok_or_else(|| format!("give --{flag}, or answer the question"))
+    };
+    let channel = asked(
+        flags.channel,
+        "channel",
+        "The channel's id (Discord's Developer Mode copies it)",
+        "",
+    )?;
+    let agents = asked(
+        flags.agents,
+        "agents",
+        "The agents' names, separated by commas",
+        "Optimist, Sceptic",
+    )?;
+    let url = asked(flags.model, "model", "The model's address", "http://127.0.0.1:11434/v1")?;
+    let name = asked(flags.name, "name", "The model's name there", "llama3.2")?;
+    let (head, agent) = include_str!("init.toml").split_once("AGENT").unwrap_or_default();
+    let mut text = head.replace("CHANNEL", &format!("{channel:?}"));
+    for face in agents.split(',').map(str::trim).filter(|face| !face.is_empty()) {
+        let agent = agent.replace("ID", &format!("{:?}", face.to_lowercase()));
+        let agent = agent.replace("FACE", &format!("{face:?}")).replace("URL", &format!("{url:?}"));
+        text += &agent.replace("MODEL", &format!("{name:?}"));
+    }
+    let text_of_file = Text::new(file, text.as_str());
+    BotConfig::parse(&text_of_file)?;
+    write(file, &text)?;
+    let token = file.with_file_name(TOKEN_FILE);
+    if !token.exists() {
+        write(&token, &drawn()?)?;
+    }
+    println!(
+        "{} is written, and {} has the control page's token. Next:",
+        file.display(),
+        token.display()
+    );
+    println!(
+        "  export DISCORD_TOKEN=…   # of a bot with Message Content Intent, invited with Manage Webhooks"
+    );
+    println!("  dirigent check && dirigent run");
+    Ok(())
+}
+
+/// What was given, else what is typed; an empty line is the default.
+fn asked(given: Option<String>, question: &str, default: &str) -> Option<String> {
+    given.or_else(|| {
+        let mut line = String::new();
+        print!("{question} [{default}]: ");
+        std::io::stdout().flush().and_then(|()| std::io::stdin().read_line(&mut line)).ok()?;
+        let line = if line.ends_with('\n') { line.trim() } else { return None };
+        Some(if line.is_empty() { default } else { line }.to_owned())
+    })
+}
+
+/// Writes a new file, which others may not read.
+fn write(path: &Path, text: &str) -> Result {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    Ok(file.write_all(text.as_bytes())?)
+}

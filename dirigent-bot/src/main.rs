@@ -1,0 +1,114 @@
+//! The program `dirigent`: a moderator for AI agents on Discord, from one TOML file.
+
+// `config` is the file as it stands, `secret`, `problem` and `rules` what is read and checked of it. `bot` puts the
+// moderator together from it; `run` and `demo` run that, `reload` changes it while it
+// runs, and `check` looks at it. `init` writes a file; `trace` reads recordings.
+
+mod bot;
+mod check;
+mod config;
+mod demo;
+mod init;
+mod problem;
+mod reload;
+mod rules;
+mod run;
+mod secret;
+mod trace;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use tracing::Level;
+
+use demo::DemoFlags;
+use init::InitFlags;
+
+/// Keeps turns among AI agents on Discord: one of them speaks at a time.
+#[derive(Debug, Parser)]
+#[command(name = "dirigent", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    /// The configuration.
+    #[arg(long, short, global = true, value_name = "FILE", default_value = "dirigent.toml")]
+    config: PathBuf,
+    /// Log more: also each turn.
+    #[arg(long, short, global = true)]
+    verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show a table in this terminal: no account, no token, no model.
+    Demo(DemoFlags),
+    /// Write a configuration: asks for what the flags do not say.
+    Init(InitFlags),
+    /// Look for what is wrong: in the file, at Discord, in the store, at the models. Ends with 1 if anything is.
+    Check {
+        /// Print one JSON object in place of lines.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run the moderator that a file describes. SIGHUP reads the file again.
+    Run,
+    /// Tell a recording as a table: who was asked, who was denied, and why; or where a channel of a JSON store stands.
+    Trace {
+        /// A file that `ChannelRecording::save` wrote, or a channel's file in the folder of a JSON store:
+        /// `channels/<id>.json`.
+        #[arg(value_name = "RECORDING|CHANNEL")]
+        file: PathBuf,
+        /// Print a Mermaid sequence diagram of a recording in the place of a table.
+        #[arg(long)]
+        mermaid: bool,
+    },
+    /// Print a recording as one HTML page that shows it step by step and needs no network.
+    Replay {
+        /// A file that `ChannelRecording::save` wrote.
+        #[arg(value_name = "RECORDING")]
+        file: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    let Arguments { command, config, verbose } = Arguments::parse();
+    let level = match (&command, verbose) {
+        (_, true) => Level::DEBUG,
+        (Command::Run, false) => Level::INFO,
+        _ => Level::ERROR,
+    };
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level).init();
+    match begin(command, &config) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether all is well.
+fn begin(command: Command, config: &Path) -> bot::Result<bool> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let ended = runtime.block_on(async {
+        match command {
+            Command::Check { json } => check::check(config, json).await,
+            Command::Demo(flags) => demo::demo(flags).await.map(|()| true),
+            Command::Init(flags) => init::init(config, flags).map(|()| true),
+            Command::Run => run::run(config).await.map(|()| true),
+            Command::Trace { file, mermaid } => show(&file, trace::trace(&file, mermaid)),
+            Command::Replay { file } => show(&file, trace::replay(&file)),
+        }
+    });
+    // A thread that waits for a line must not keep the process.
+    runtime.shutdown_background();
+    ended
+}
+
+#[expect(clippy::print_stdout, reason = "this is what one came to see")]
+fn show(file: &Path, told: bot::Result<String>) -> bot::Result<bool> {
+    print!("{}", told.map_err(|error| format!("{}: {error}", file.display()))?);
+    Ok(true)
+}

@@ -1,0 +1,53 @@
+//! `dirigent trace` and `dirigent replay`: what happened in a channel, from a file.
+
+use std::error::Error;
+use std::path::Path;
+
+use dirigent::snapshot::AgentKey;
+use dirigent_control::drawing::Replay;
+use dirigent_store::{ChannelRecording, ChannelReport};
+
+use crate::bot::Result;
+
+/// Tells who was asked, who was denied, and why; or, from a store's file, where a channel stands.
+pub(crate) fn trace(file: &Path, mermaid: bool) -> Result<String> {
+    let text = std::fs::read_to_string(file)?;
+    if !is_channel(&text) {
+        let told = recording(file, &text)?.trace()?;
+        return Ok(if mermaid { told.mermaid() } else { told.to_string() });
+    }
+    if mermaid {
+        return Err("a diagram needs a recording, and this is a channel's file".into());
+    }
+    let report = ChannelReport::read(file).map(|report| report.to_string());
+    // The path stands before it already.
+    report.map_err(|error| {
+        error.source().map_or_else(|| error.to_string(), ToString::to_string).into()
+    })
+}
+
+/// Makes a page of a recording that shows it step by step and needs no network.
+pub(crate) fn replay(file: &Path) -> Result<String> {
+    let recording = recording(file, &std::fs::read_to_string(file)?)?;
+    let name = |key: AgentKey| recording.agents.get(usize::try_from(key.get()).ok()?).cloned();
+    Ok(Replay::of(&recording.recorded, name)?.html(&format!("Channel {}", recording.channel)))
+}
+
+fn recording(file: &Path, text: &str) -> Result<ChannelRecording> {
+    if is_channel(text) {
+        return Err(
+            "a replay needs a recording, and this is a channel's file: see `dirigent trace`".into(),
+        );
+    }
+    if file.to_string_lossy().ends_with(".history.jsonl") {
+        return Err(
+            "this is a channel's history; give the channel's file beside it, <id>.json".into()
+        );
+    }
+    Ok(ChannelRecording::parse(text)?)
+}
+
+/// Whether it is a channel's file, damaged or not: what a store writes has lines, and a checksum.
+fn is_channel(text: &str) -> bool {
+    text.starts_with("{\n") && text.contains("\"checksum\"")
+}

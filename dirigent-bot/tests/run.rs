@@ -1,0 +1,139 @@
+//! `dirigent run` in a Discord on this machine.
+
+use std::fmt::Write as _;
+
+use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
+use serde_json::{Value, json};
+
+use crate::stage::{BotStage, SECRET, http, until};
+
+async fn model(words: &[&str]) -> LoopbackLlm {
+    let model = LoopbackLlm::start().await.unwrap();
+    model.script(words.iter().map(|words| ScriptedAnswer::text(*words)));
+    model.cycle([ScriptedAnswer::text("NO_REPLY")]);
+    model
+}
+
+#[tokio::test]
+async fn two_personas_speak_in_turn_and_a_signal_ends_with_code_0() {
+    let stage = BotStage::new().await;
+    let model = model(&["I would build it.", "For whom?"]).await;
+    stage.write(&(stage.config(&model.url()) + "[store]\nsqlite = \"state/dirigent.sqlite\"\n"));
+    let program = stage.start(&["run"]);
+    program.says("its mode is chat. optimist, sceptic take turns here.").await;
+    stage.discord.say(stage.channel, stage.person, "Should we build it?");
+    until("a round", || stage.said().len() >= 3).await;
+    until("one more question, which is passed", || model.requests().len() >= 3).await;
+    let said = stage.said();
+    let words: Vec<_> = said.iter().map(|(_, words)| words.as_str()).collect();
+    assert_eq!(words, ["Should we build it?", "I would build it.", "For whom?"]);
+    let mut speakers = [said[1].0.as_str(), said[2].0.as_str()];
+    speakers.sort_unstable();
+    assert_eq!(speakers, ["Optimist", "Sceptic"]);
+    program.signal("-TERM");
+    let (code, out, log) = program.end().await;
+    assert_eq!((code, out.as_str()), (Some(0), ""), "{log}");
+    assert!(stage.folder.path().join("state/dirigent.sqlite").exists());
+    assert!(!log.contains(&stage.server.token(stage.moderator)), "{log}");
+}
+
+#[tokio::test]
+async fn a_program_that_asks_has_its_turn_between_two_models_and_the_page_shows_it() {
+    let stage = BotStage::new().await;
+    let model = model(&["I would build it.", "For whom?"]).await;
+    let config = stage.config(&model.url())
+        + "[page]\nlisten = \"127.0.0.1:0\"\noperators = [{ name = \"ada\", token = { file = \"ada.token\" } }]\n\
+           [front]\nlisten = \"127.0.0.1:0\"\nhosts = [{ name = \"desk\", secret = { env = \"SECRET_OF_THIS_TEST\" }, agents = [\"clerk\"] }]\n\
+           [[agents]]\nname = \"clerk\"\nkind = \"asks\"\npersona = { name = \"Clerk\" }\n";
+    stage.write(&config);
+    std::fs::write(stage.folder.path().join("ada.token"), format!("{SECRET}ada\n")).unwrap();
+    let program = stage.start(&["run", "--verbose"]);
+    let front = program.after("the front is at http://").await;
+    let page = program.after("the page is at http://").await;
+    program.says("take turns here.").await;
+    stage.discord.say(stage.channel, stage.person, "Should we build it?");
+    let (asker, channel) = (format!("desk.{SECRET}"), stage.channel.to_string());
+    let mut run = json!({ "agent": "clerk", "channel": channel, "run": "1" });
+    loop {
+        let (status, answer) = http(&front, "POST /v1/begin", &asker, &run.to_string()).await;
+        assert_eq!(status, 200, "{answer}");
+        if serde_json::from_str::<Value>(&answer).unwrap()["allowed"] == true {
+            break;
+        }
+        let mut looks = 0;
+        until("a moment", || {
+            looks += 1;
+            looks > 1
+        })
+        .await;
+    }
+    run["text"] = "Noted.".into();
+    let (status, answer) = http(&front, "POST /v1/say", &asker, &run.to_string()).await;
+    assert!(status == 200 && answer.contains("\"accepted\":true"), "{status} {answer}");
+    until("a round", || stage.said().len() >= 4).await;
+    let said: Vec<_> =
+        stage.said().into_iter().map(|(name, words)| format!("{name}: {words}")).collect();
+    assert!(said.contains(&"Clerk: Noted.".to_owned()), "{said:?}");
+    let (status, shown) =
+        http(&page, "GET /dirigent/api/channels", &format!("{SECRET}ada"), "").await;
+    assert!(status == 200 && shown.contains(&channel), "{status} {shown}");
+    program.signal("-TERM");
+    let (code, _, log) = program.end().await;
+    assert_eq!(code, Some(0), "{log}");
+    assert!(!log.contains(SECRET) && !log.contains(&stage.server.token(stage.moderator)), "{log}");
+}
+
+#[tokio::test]
+async fn sighup_applies_what_can_change_and_says_what_cannot() {
+    let stage = BotStage::new().await;
+    let (first, second) = (model(&[]).await, model(&["The new model speaks."]).await);
+    let config = stage.config(&first.url());
+    stage.write(&config);
+    let program = stage.start(&["run"]);
+    program.says("take turns here.").await;
+
+    stage.write(&config.replace("name = \"scripted\"", "nome = \"scripted\""));
+    program.signal("-HUP");
+    program.says("the configuration stays as it was, because of").await;
+    program.says("dirigent.toml:11: agents[0].model.nome: unknown key `nome`").await;
+
+    let mut changed =
+        stage.config(&second.url()).replacen("address", "address = \"http://127.0.0.1:1\"\n#", 1);
+    write!(changed, "[rules.ceilings.chat]\nturns = 7\n[[agents]]\nname = \"late\"\npersona = {{ name = \"Late\" }}\nmodel = {{ url = \"{}\", name = \"x\" }}\n", second.url()).unwrap();
+    stage.write(&changed);
+    program.signal("-HUP");
+    program
+        .says("changed now: rules, what speaks for \"optimist\", what speaks for \"sceptic\"")
+        .await;
+    program.says("with the next start only: discord, the new agent \"late\"").await;
+    stage.discord.say(stage.channel, stage.person, "Who speaks?");
+    until("the new model", || {
+        stage.said().iter().any(|(_, words)| words == "The new model speaks.")
+    })
+    .await;
+    assert!(first.requests().is_empty());
+
+    stage.write(
+        &config
+            .replacen("id = ", "mode = \"none\"\nid = ", 1)
+            .replace("name = \"sceptic\"", "name = \"critic\""),
+    );
+    program.signal("-HUP");
+    program.says("its mode is none").await;
+    program.says("\"sceptic\" is gone").await;
+    program.signal("-TERM");
+    let (code, _, log) = program.end().await;
+    assert_eq!(code, Some(0), "{log}");
+}
+
+#[tokio::test]
+async fn a_token_that_discord_refuses_ends_the_program_with_a_sentence() {
+    let stage = BotStage::new().await;
+    stage.write(&stage.config("http://127.0.0.1:1/v1"));
+    let mut command = stage.command(&["run"]);
+    command.env("TOKEN_OF_THIS_TEST", "wrong.token.here");
+    let (code, _, log) = crate::stage::Program::start(command).end().await;
+    assert_eq!(code, Some(1), "{log}");
+    assert!(log.lines().last().unwrap_or_default().contains("token"), "{log}");
+    assert!(!log.contains("wrong.token.here"), "{log}");
+}
