@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The rules come from the JSON of the seed "Message flow". To print the recording:
-//! `cargo run -p dirigent-control --features trace --bin dirigent-trace -- FILE`, with `--mermaid` as a diagram.
+//! `cargo run -p dirigent-bot -- trace FILE`, with `--mermaid` as a diagram.
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 
 use std::sync::Arc;

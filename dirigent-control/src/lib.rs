@@ -39,7 +39,6 @@
 //! | --- | --- |
 //! | `page`, on by default | the page and all of the above |
 //! | `drawing`, part of it | scores, rings and replays as SVG and HTML, in the module `drawing`: without axum and any server |
-//! | `trace` | the program `dirigent-trace`, which tells and draws a recording or a channel's file |
 //!
 //! # Who may come in
 //!

@@ -25,5 +25,3 @@ mod pages;
 mod peers;
 mod seeing;
 mod slave;
-#[cfg(feature = "trace")]
-mod trace;

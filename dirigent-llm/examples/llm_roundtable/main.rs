@@ -62,7 +62,7 @@ fn command() -> Command {
                 .help("How much chance there is in what the model says; 0 for none"),
         )
         .arg(keep.help("Posts also what says what was said, to compare evenings"))
-        .arg(record.help("Writes down everything that the library was told, for dirigent-trace"))
+        .arg(record.help("Writes down everything that the library was told, for `dirigent trace`"))
         .arg(interactive.help("You are the person; an empty end of input ends it"))
 }
 

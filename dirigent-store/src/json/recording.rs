@@ -30,7 +30,7 @@ const LARGEST: usize = 64 * 1024 * 1024;
 const SHAPE: &str = "a recording: one line that says where it begins, then one line for each input";
 
 /// One channel's recording with the names of its agents: what [`dirigent::replay::Recording`] holds, and the
-/// tool `dirigent-trace` reads. One line says where it begins, then there is one for each input.
+/// program `dirigent trace` reads. One line says where it begins, then there is one for each input.
 ///
 /// It holds no text but the ends of messages, at most 64 characters each and without white space, since
 /// the machine compares them; who would not show these shows no recording.

@@ -147,7 +147,7 @@ impl fmt::Display for ChannelReport {
             f,
             "\nNot stored: what was said, who asked to speak, who was denied, and why. To have that, give \
              `Builder::recorder` a\n`Recording`, save the channel's with `ChannelRecording::save`, and give that file to \
-             `dirigent-trace`."
+             `dirigent trace`."
         )
     }
 }
