@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 use twilight_gateway::{ConfigBuilder, Message, Shard};
 
 use crate::config::{
-    AgentConfig, BotConfig, DiscordConfig, FrontConfig, ModelConfig, PageConfig, StoreConfig,
+    AgentConfig, BotConfig, DiscordConfig, HostConfig, ModelConfig, OperatorConfig, StoreConfig,
 };
 use crate::problem::{BadConfig, Text};
 use crate::secret::Secret;
@@ -43,6 +43,8 @@ pub(crate) struct Bot {
     pub(crate) dirigent: Dirigent,
     pub(crate) moderator: Arc<DiscordAccount>,
     pub(crate) identities: MemoryIdentities,
+    /// Every agent's account; a persona's is none of Discord's.
+    pub(crate) accounts: Vec<(AgentId, UserId)>,
     /// The accounts of the agents that Dirigent posts for.
     pub(crate) faces: HashMap<AgentId, Arc<dyn DiscordApi>>,
     pub(crate) front: Option<Front>,
@@ -76,13 +78,15 @@ impl Bot {
             .settings(config.rules.settings.clone())
             .seed(u64::from_le_bytes(seed))
             .on_agent_error(|failed| tracing::warn!("{failed}"));
-        let (seats, mut faces) = (Seats::new(), HashMap::new());
+        let (seats, mut faces, mut accounts) = (Seats::new(), HashMap::new(), Vec::new());
         for (at, agent) in config.agents.iter().enumerate() {
             let bad = |key: &str, what: &dyn Display| bad(&format!("agents[{at}].{key}"), what);
             let (face, user) = face(&config.discord, &moderator, agent)
                 .await
                 .map_err(|(key, what)| bad(key, &what))?;
-            if let Some(discord_user_id) = user {
+            accounts.push((agent.id(), user));
+            if agent.persona.is_none() {
+                let discord_user_id = user;
                 let (agent_id, agent_name) = (agent.id(), agent.name.clone());
                 let added = identities.add(Identity { discord_user_id, agent_id, agent_name });
                 added.map_err(|what| bad("account", &what))?;
@@ -95,20 +99,29 @@ impl Bot {
             };
         }
         let (dirigent, driver) = builder.build().map_err(|what| bad("rules", &what))?;
-        let front = Front::builder(dirigent.clone(), Arc::clone(&moderator) as _)
-            .settings(config.rules.settings.clone())
-            .seats(seats);
-        let front = config.front.as_ref().map(|config| with_hosts(front, config).build());
+        let front = config.front.as_ref().map(|it| {
+            let front = Front::builder(dirigent.clone(), Arc::clone(&moderator) as _);
+            let front = front.settings(config.rules.settings.clone()).seats(seats);
+            let front = if it.behind_tls { front.behind_tls() } else { front };
+            let host = |front: FrontBuilder, it: &HostConfig| {
+                front.host(&it.name, &it.secret.value, it.agents.iter().map(String::as_str))
+            };
+            it.hosts.iter().fold(front, host).build()
+        });
         let front = front.transpose().map_err(|what| bad("front.hosts", &what))?;
-        let page =
-            Control::builder(dirigent.clone(), Arc::clone(&moderator) as _, identities.clone())
-                .recorder(recorder)
-                .recordings(recording);
-        let page = config.page.as_ref().map(|config| with_operators(page, config).build());
+        let page = config.page.as_ref().map(|it| {
+            let chat = Arc::clone(&moderator) as _;
+            let page = Control::builder(dirigent.clone(), chat, identities.clone());
+            let page = page.recorder(recorder).recordings(recording);
+            let operator = |page: ControlBuilder, it: &OperatorConfig| {
+                page.operator(&it.name, &it.token.value)
+            };
+            it.operators.iter().fold(page, operator).build()
+        });
         let page = page.transpose().map_err(|what| bad("page", &what))?;
         let (driver, listening, work) = (Some(driver), Vec::new(), JoinSet::new());
         #[rustfmt::skip]
-        let bot = Self { config, dirigent, moderator, identities, faces, front, page, driver, listening, work };
+        let bot = Self { config, dirigent, moderator, identities, accounts, faces, front, page, driver, listening, work };
         Ok(bot)
     }
 
@@ -152,35 +165,24 @@ impl Bot {
     }
 }
 
-/// The account that posts for an agent, and the id of one that is registered with it.
+/// The account that posts for an agent, if Dirigent does, and the id under which it is known.
 async fn face(
     discord: &DiscordConfig,
     moderator: &Arc<DiscordAccount>,
     agent: &AgentConfig,
-) -> Result<(Option<Arc<dyn DiscordApi>>, Option<UserId>), (&'static str, String)> {
-    if let Some(persona) = &agent.persona {
-        let face = persona.avatar.iter().fold(Persona::new(&persona.name), Persona::avatar);
-        let face = moderator.persona(face).map_err(|what| ("persona", what.to_string()))?;
-        return Ok((Some(Arc::new(face)), None));
-    }
-    let Some(token) = &agent.token else {
-        return Ok((None, agent.account.map(|id| UserId::new(id.0))));
+) -> Result<(Option<Arc<dyn DiscordApi>>, UserId), (&'static str, String)> {
+    let face: Arc<dyn DiscordApi> = match (&agent.persona, &agent.token, agent.account) {
+        (Some(persona), ..) => {
+            let face = persona.avatar.iter().fold(Persona::new(&persona.name), Persona::avatar);
+            Arc::new(moderator.persona(face).map_err(|what| ("persona", what.to_string()))?)
+        }
+        (_, Some(token), _) => {
+            account(discord, token).map_err(|what| ("token", what.to_string()))?
+        }
+        (.., account) => return Ok((None, UserId::new(account.map_or(0, |id| id.0)))),
     };
-    let face = account(discord, token).map_err(|what| ("token", what.to_string()))?;
     let user = face.me().await.map_err(|what| ("token", what.to_string()))?;
-    Ok((Some(face), Some(user)))
-}
-
-fn with_hosts(front: FrontBuilder, config: &FrontConfig) -> FrontBuilder {
-    let front = if config.behind_tls { front.behind_tls() } else { front };
-    config.hosts.iter().fold(front, |front, host| {
-        front.host(&host.name, host.secret.value(), host.agents.iter().map(String::as_str))
-    })
-}
-
-fn with_operators(page: ControlBuilder, config: &PageConfig) -> ControlBuilder {
-    let operators = config.operators.iter();
-    operators.fold(page, |page, it| page.operator(&it.name, it.token.value()))
+    Ok((Some(face), user))
 }
 
 /// Reads a recording that an operator brings to the page.
@@ -199,7 +201,7 @@ pub(crate) fn speaker(agent: &AgentConfig, voice: &Voice) -> Option<Arc<dyn Agen
 
 pub(crate) fn endpoint(model: &ModelConfig) -> Endpoint {
     let endpoint = Endpoint::new(&model.url, &model.name);
-    model.key.iter().fold(endpoint, |endpoint, key| endpoint.key(key.value()))
+    model.key.iter().fold(endpoint, |endpoint, key| endpoint.key(&key.value))
 }
 
 /// The store that the configuration names.
@@ -221,7 +223,7 @@ fn account(
     discord: &DiscordConfig,
     token: &Secret,
 ) -> Result<Arc<DiscordAccount>, AccountBuildError> {
-    let builder = DiscordAccount::builder(token.value(), SystemClock::new());
+    let builder = DiscordAccount::builder(token.value.as_str(), SystemClock::new());
     let builder = discord.address.iter().fold(builder, AccountBuilder::proxy);
     Ok(Arc::new(builder.build()?))
 }
@@ -229,7 +231,7 @@ fn account(
 pub(crate) fn shard(discord: &DiscordConfig) -> Shard {
     // It was told before if this fails.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let config = ConfigBuilder::new(discord.token.value().to_owned(), Feed::INTENTS);
+    let config = ConfigBuilder::new(discord.token.value.clone(), Feed::INTENTS);
     let address = discord.address.iter().map(|address| address.replacen("http", "ws", 1));
     Shard::with_config(ShardId::ONE, address.fold(config, ConfigBuilder::proxy_url).build())
 }

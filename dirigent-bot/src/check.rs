@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use dirigent::operate::Missing;
 use dirigent::store::MemoryChannels;
-use dirigent::{
-    AgentId, ChannelId, Clock, DiscordApi as _, IdentityStore as _, SystemClock, UserId,
-};
+use dirigent::{ChannelId, Clock, DiscordApi as _, SystemClock, UserId};
 use dirigent_discord::{Feed, SetupIssue, ShardId};
 use dirigent_llm::{Chat, ModelMessage, Question};
 use serde_json::json;
@@ -127,7 +125,7 @@ async fn ask(model: &ModelConfig, report: &mut Report) {
 
 /// Intents and permissions, and who is in the channels. Connects to the gateway, gives no channel turns, and posts nothing.
 async fn discord(bot: Bot, channels: &[ChannelId], report: &mut Report) {
-    let Bot { dirigent, moderator, driver, config, identities, faces, .. } = bot;
+    let Bot { dirigent, moderator, driver, config, accounts, .. } = bot;
     let Some(driver) = driver else { return };
     let issues = moderator.diagnose(channels, Some(Feed::INTENTS)).await;
     let mut channels = channels.to_vec();
@@ -160,13 +158,6 @@ async fn discord(bot: Bot, channels: &[ChannelId], report: &mut Report) {
         Some(why) => report.add(WRONG, "gateway", why),
         None if is_told() => report.add(OK, "gateway", "it lets the moderator in"),
         None => report.add(WRONG, "gateway", NOT_TOLD),
-    }
-    let registered = identities.all().await.unwrap_or_default();
-    let mut accounts: Vec<(AgentId, UserId)> =
-        registered.into_iter().map(|it| (it.agent_id, it.discord_user_id)).collect();
-    for agent in config.agents.iter().filter(|agent| agent.persona.is_some()) {
-        let Some(face) = faces.get(&agent.id()) else { continue };
-        accounts.extend(face.me().await.ok().map(|user| (agent.id(), user)));
     }
     let users: Vec<UserId> = accounts.iter().map(|(_, user)| *user).collect();
     for channel in &channels {

@@ -96,12 +96,6 @@ impl AgentConfig {
     pub(crate) fn id(&self) -> AgentId {
         self.name.as_str().into()
     }
-
-    /// Whether it differs from another one in more than what it says.
-    pub(crate) fn has_other_face(&self, other: &Self) -> bool {
-        let face = |it: &Self| (it.kind.clone(), it.persona.clone(), it.token.clone(), it.account);
-        face(self) != face(other)
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -123,8 +117,8 @@ pub(crate) struct ModelConfig {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChannelConfig {
     pub(crate) id: Id,
-    #[serde(default = "chat")]
-    pub(crate) mode: String,
+    /// `chat`, if it is not there.
+    pub(crate) mode: Option<String>,
 }
 
 impl ChannelConfig {
@@ -133,12 +127,8 @@ impl ChannelConfig {
     }
 
     pub(crate) fn mode(&self) -> Option<Mode> {
-        self.mode.parse().ok()
+        self.mode.as_deref().map_or(Some(Mode::Chat), |mode| mode.parse().ok())
     }
-}
-
-fn chat() -> String {
-    Mode::Chat.as_str().to_owned()
 }
 
 /// An id of Discord's: a number, which stands in quotes because it is long.
@@ -170,11 +160,8 @@ impl BotConfig {
         for store in [&mut config.store.sqlite, &mut config.store.json].into_iter().flatten() {
             *store = folder.join(&store);
         }
-        let unread = config
-            .secrets()
-            .into_iter()
-            .filter_map(|(key, secret)| secret.read(folder).err().map(|what| (key, what)));
-        text.check(unread.collect())?;
+        let read = |(key, secret): (String, &mut Secret)| Some((key, secret.read(folder).err()?));
+        text.check(config.secrets().into_iter().filter_map(read).collect())?;
         Ok((config, text))
     }
 
@@ -188,12 +175,10 @@ impl BotConfig {
     /// Every secret, with the key of its place.
     pub(crate) fn secrets(&mut self) -> Vec<(String, &mut Secret)> {
         let mut all = vec![("discord.token".to_owned(), &mut self.discord.token)];
-        if let Some(page) = &mut self.page {
-            let operators = page.operators.iter_mut().enumerate();
-            all.extend(
-                operators.map(|(at, it)| (format!("page.operators[{at}].token"), &mut it.token)),
-            );
-        }
+        let operators = self.page.iter_mut().flat_map(|page| &mut page.operators).enumerate();
+        all.extend(
+            operators.map(|(at, it)| (format!("page.operators[{at}].token"), &mut it.token)),
+        );
         let hosts = self.front.iter_mut().flat_map(|front| &mut front.hosts).enumerate();
         all.extend(hosts.map(|(at, it)| (format!("front.hosts[{at}].secret"), &mut it.secret)));
         for (at, agent) in self.agents.iter_mut().enumerate() {

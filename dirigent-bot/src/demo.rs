@@ -6,7 +6,6 @@
 mod terminal;
 mod words;
 
-use std::collections::HashSet;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +13,7 @@ use std::time::Duration;
 use dirigent::operate::{Cause, ChannelEvent, EventOrLag};
 use dirigent::snapshot::PhaseKind;
 use dirigent::store::MemoryChannels;
-use dirigent::{Agent, AgentId, ChannelId, ChatMessage, Clock, MessageId, SystemClock, UserId};
+use dirigent::{Agent, AgentId, ChannelId, Clock, SystemClock, UserId};
 use dirigent_loopback::{InteractionId, LoopbackDiscord};
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::Event;
@@ -57,22 +56,25 @@ struct Table {
     person: UserId,
     moderator: UserId,
     terminal: Terminal,
-    /// Typed at a terminal, which shows them already.
-    typed: HashSet<MessageId>,
     /// A change that is shown after the words that it confirms.
     late: Option<ChannelEvent>,
 }
 
 /// Plays until `/quit`, the end of the input or a signal.
 pub(crate) async fn demo(flags: DemoFlags) -> Result {
-    let (mut bot, mut table) = begin(&flags).await?;
+    let secret = drawn()?;
+    let (mut bot, mut table) = begin(&flags, &secret).await?;
     let (mut pushed, mut changes) = (table.discord.events(), bot.dirigent.events());
-    greet(&bot, table.channel)?;
+    greet(&bot, table.channel, &secret);
     let (mut lines, mut is_open) = (BufReader::new(tokio::io::stdin()).lines(), true);
     let mut end = std::pin::pin!(interrupted());
     // Whether agents still have something to say to what was said.
     let mut is_busy = true;
     table.discord.say(table.channel, table.person, &flags.ask);
+    let reads_along = std::io::stdin().is_terminal();
+    if reads_along {
+        println!("{:>11}: {}", "You", flags.ask);
+    }
     while is_open || is_busy {
         tokio::select! {
             biased;
@@ -87,8 +89,9 @@ pub(crate) async fn demo(flags: DemoFlags) -> Result {
                 _ => {}
             },
             Some(event) = pushed.next() => {
-                if let Event::MessageCreated(message) = event {
-                    table.said(&message);
+                // What is typed at a terminal stands there already.
+                if let Event::MessageCreated(it) = event && !(reads_along && it.author == table.person) {
+                    table.terminal.show_message(&it);
                 }
                 if let Some(change) = table.late.take() {
                     table.changed(change, &bot).await;
@@ -106,7 +109,7 @@ pub(crate) async fn demo(flags: DemoFlags) -> Result {
 }
 
 /// Sets up the Discord, and the program in it as `dirigent run` sets it up.
-async fn begin(flags: &DemoFlags) -> Result<(Bot, Table)> {
+async fn begin(flags: &DemoFlags, drawn: &str) -> Result<(Bot, Table)> {
     let discord = MemoryDiscord::default();
     let (moderator, person) = (discord.add_bot(), discord.add_human());
     let guild = discord.add_guild(person);
@@ -117,12 +120,11 @@ async fn begin(flags: &DemoFlags) -> Result<(Bot, Table)> {
     let text = Text::new("demo.toml", include_str!("demo/demo.toml"));
     let mut config = BotConfig::parse(&text)?;
     for (key, secret) in config.secrets() {
-        secret.set(if key == "discord.token" { server.token(moderator) } else { drawn()? });
+        secret.value =
+            if key == "discord.token" { server.token(moderator) } else { drawn.to_owned() };
     }
     config.discord.address = Some(format!("http://{}", server.address()));
-    for channel_config in &mut config.channels {
-        channel_config.id = Id(channel.get());
-    }
+    config.channels.iter_mut().for_each(|it| it.id = Id(channel.get()));
     for model in config.agents.iter_mut().filter_map(|agent| agent.model.as_mut()) {
         model.name.clone_from(&flags.name);
         flags.model.iter().for_each(|url| model.url.clone_from(url));
@@ -130,7 +132,8 @@ async fn begin(flags: &DemoFlags) -> Result<(Bot, Table)> {
     let thinks = if std::io::stdin().is_terminal() { THINKS } else { LOOK };
     let by_words = flags.model.is_none();
     let voice = move |agent: &AgentConfig| {
-        by_words.then(|| Arc::new(Words::of(&agent.name, thinks)) as Arc<dyn Agent>)
+        let words = Words::of(&agent.name, thinks).filter(|_| by_words)?;
+        Some(Arc::new(words) as Arc<dyn Agent>)
     };
     let mut bot = Bot::new(config, &text, Arc::new(MemoryChannels::default()), &voice).await?;
     bot.start(&text).await?;
@@ -149,35 +152,24 @@ async fn begin(flags: &DemoFlags) -> Result<(Bot, Table)> {
             terminal.introduce(UserId::new(face), &persona.name, Some(agent.id()));
         }
     }
-    let (typed, late) = (HashSet::new(), None);
-    #[rustfmt::skip]
-    let table = Table { server, discord, channel, person, moderator, terminal, typed, late };
+    let table = Table { server, discord, channel, person, moderator, terminal, late: None };
     Ok((bot, table))
 }
 
 /// Says what can be done here, and where the page and the front are.
-fn greet(bot: &Bot, channel: ChannelId) -> Result {
-    let [(_, page), (_, front)] = bot.listening.as_slice() else {
-        return Err("nothing listens".into());
-    };
-    let mut config = bot.config.clone();
-    let secrets: Vec<_> =
-        config.secrets().into_iter().map(|(_, secret)| secret.value().to_owned()).collect();
-    let [_, token, secret, ..] = secrets.as_slice() else {
-        return Err("a secret is missing".into());
-    };
+fn greet(bot: &Bot, channel: ChannelId, secret: &str) {
+    let [(_, page), (_, front)] = bot.listening.as_slice() else { return };
     println!(
         "A table in a Discord on this machine: nothing leaves it. You are at it, too.
 
   control page  http://{page}/dirigent
-    sign in as  {token}
+    sign in as  {secret}
   front         curl -H 'authorization: Bearer demo.{secret}' 'http://{front}/v1/state?channel={channel}'
 
 Type what you say. `stop` silences the agents, @sceptic asks one of them, /status and /why tell how it
 stands, /quit ends. With --model URL a model speaks; `dirigent init` begins a table at Discord.
 "
     );
-    Ok(())
 }
 
 impl Table {
@@ -187,10 +179,7 @@ impl Table {
             if line.is_empty() {
                 return false;
             }
-            let id = self.discord.say(self.channel, self.person, line);
-            if std::io::stdin().is_terminal() {
-                self.typed.insert(id);
-            }
+            self.discord.say(self.channel, self.person, line);
             return true;
         };
         let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
@@ -203,12 +192,6 @@ impl Table {
             Err(error) => terminal::note(&format!("/{name}: {error}")),
         }
         name == "resume"
-    }
-
-    fn said(&mut self, message: &ChatMessage) {
-        if !self.typed.remove(&message.id) {
-            self.terminal.show_message(message);
-        }
     }
 
     async fn changed(&mut self, change: ChannelEvent, bot: &Bot) {

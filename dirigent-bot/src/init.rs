@@ -12,9 +12,6 @@ use crate::config::BotConfig;
 use crate::problem::Text;
 use crate::secret::drawn;
 
-/// Where the control page's token is written.
-const TOKEN_FILE: &str = "operator.token";
-
 /// What the command line says; the rest is asked.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InitFlags {
@@ -65,7 +62,7 @@ pub(crate) fn init(file: &Path, flags: InitFlags) -> Result {
     let text_of_file = Text::new(file, text.as_str());
     BotConfig::parse(&text_of_file)?;
     write(file, &text)?;
-    let token = file.with_file_name(TOKEN_FILE);
+    let token = file.with_file_name("operator.token");
     if !token.exists() {
         write(&token, &drawn()?)?;
     }

@@ -79,14 +79,11 @@ fn main() -> ExitCode {
         _ => Level::ERROR,
     };
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level).init();
-    match begin(command, &config) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    let is_well = begin(command, &config).unwrap_or_else(|error| {
+        eprintln!("{error}");
+        false
+    });
+    ExitCode::from(u8::from(!is_well))
 }
 
 /// Whether all is well.

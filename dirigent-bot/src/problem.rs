@@ -31,19 +31,13 @@ pub(crate) struct Text {
 #[derive(Debug, thiserror::Error)]
 pub(crate) struct BadConfig {
     path: PathBuf,
-    wrong: Vec<Wrong>,
-}
-
-#[derive(Debug)]
-struct Wrong {
-    line: Option<usize>,
-    key: String,
-    what: String,
+    /// Each with its line, its key and what is wrong.
+    wrong: Vec<(Option<usize>, String, String)>,
 }
 
 impl fmt::Display for BadConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, Wrong { line, key, what }) in self.wrong.iter().enumerate() {
+        for (at, (line, key, what)) in self.wrong.iter().enumerate() {
             f.write_str(if at > 0 { "\n" } else { "" })?;
             write!(f, "{}:", self.path.display())?;
             line.map_or(Ok(()), |line| write!(f, "{line}:"))?;
@@ -62,7 +56,7 @@ impl Text {
     pub(crate) fn read(path: &Path) -> Result<Self, BadConfig> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             let what = format!("it cannot be read ({error}): `dirigent init` writes one, and --config names another");
-            BadConfig { path: path.to_owned(), wrong: vec![Wrong { line: None, key: String::new(), what }] }
+            BadConfig { path: path.to_owned(), wrong: vec![(None, String::new(), what)] }
         })?;
         Ok(Self::new(path, text))
     }
@@ -75,7 +69,7 @@ impl Text {
             let message = error.message().lines().next().unwrap_or_default();
             let own = message.split_once(": ").filter(|(own, _)| key.ends_with(own));
             let what = instead(own.map_or(message, |(_, what)| what));
-            let wrong = Wrong { line: self.line_of(&key).or(span), key, what };
+            let wrong = (self.line_of(&key).or(span), key, what);
             BadConfig { path: self.path.clone(), wrong: vec![wrong] }
         };
         let from =
@@ -95,8 +89,7 @@ impl Text {
     }
 
     pub(crate) fn bad(&self, wrong: impl IntoIterator<Item = (String, String)>) -> BadConfig {
-        let wrong =
-            wrong.into_iter().map(|(key, what)| Wrong { line: self.line_of(&key), key, what });
+        let wrong = wrong.into_iter().map(|(key, what)| (self.line_of(&key), key, what));
         BadConfig { path: self.path.clone(), wrong: wrong.collect() }
     }
 

@@ -5,16 +5,12 @@ use std::path::Path;
 use dirigent::IdentityStore as _;
 
 use crate::bot::{Bot, Result, speaker};
-use crate::config::{BotConfig, FrontConfig};
+use crate::config::{AgentConfig, BotConfig};
 use crate::run::give_modes;
 
 /// Reads the file again. Applies what can change in a running process, and logs what has to wait for the next start.
 pub(crate) async fn reload(bot: &mut Bot, path: &Path) {
-    let applied = match BotConfig::read(path) {
-        Ok((new, _)) => apply(bot, new).await,
-        Err(error) => Err(error.into()),
-    };
-    let (done, later) = match applied {
+    let (done, later) = match async { apply(bot, BotConfig::read(path)?.0).await }.await {
         Ok(applied) => applied,
         Err(error) => {
             return tracing::error!("the configuration stays as it was, because of\n{error}");
@@ -30,14 +26,6 @@ pub(crate) async fn reload(bot: &mut Bot, path: &Path) {
 async fn apply(bot: &mut Bot, new: BotConfig) -> Result<(Vec<String>, Vec<String>)> {
     let (mut done, mut later) = (Vec::new(), Vec::new());
     let old = &mut bot.config;
-    let fixed = [
-        ("discord", old.discord == new.discord),
-        ("store", old.store == new.store),
-        ("page", old.page == new.page),
-        ("front", shape(old.front.as_ref()) == shape(new.front.as_ref())),
-        ("rules of how it is carried out", old.rules.settings == new.rules.settings),
-    ];
-    later.extend(fixed.iter().filter(|(_, is_same)| !is_same).map(|(key, _)| (*key).to_owned()));
     if old.rules.config != new.rules.config {
         bot.dirigent.reconfigure(new.rules.config.clone()).await?;
         old.rules.config = new.rules.config;
@@ -47,17 +35,28 @@ async fn apply(bot: &mut Bot, new: BotConfig) -> Result<(Vec<String>, Vec<String
     for host in hosts {
         let fresh = new.front.iter().flat_map(|front| &front.hosts).find(|it| it.name == host.name);
         let Some((gate, fresh)) = bot.front.as_ref().zip(fresh) else { continue };
-        if host.secret != fresh.secret && gate.set_secrets(&host.name, &[fresh.secret.value()])? {
+        if host.secret != fresh.secret
+            && gate.set_secrets(&host.name, &[fresh.secret.value.as_str()])?
+        {
             host.secret = fresh.secret.clone();
             done.push(format!("the secret of {:?}", host.name));
         }
     }
+    let fixed = [
+        ("discord", old.discord == new.discord),
+        ("store", old.store == new.store),
+        ("page", old.page == new.page),
+        ("front", old.front == new.front),
+        ("rules of how it is carried out", old.rules.settings == new.rules.settings),
+    ];
+    later.extend(fixed.iter().filter(|(_, is_same)| !is_same).map(|(key, _)| (*key).to_owned()));
     for agent in &new.agents {
         let Some(known) = old.agents.iter_mut().find(|it| it.name == agent.name) else {
             later.push(format!("the new agent {:?}", agent.name));
             continue;
         };
-        if known.has_other_face(agent) {
+        let (model, briefing) = (agent.model.clone(), agent.briefing.clone());
+        if (AgentConfig { model, briefing, ..known.clone() }) != *agent {
             later.push(format!("the account of {:?}", agent.name));
         } else if known != agent {
             if let Some((speaks, face)) = speaker(agent, &|_| None).zip(bot.faces.get(&agent.id()))
@@ -89,12 +88,4 @@ async fn apply(bot: &mut Bot, new: BotConfig) -> Result<(Vec<String>, Vec<String
         done.push("the modes of channels".to_owned());
     }
     Ok((done, later))
-}
-
-/// All of the front but its secrets.
-fn shape(front: Option<&FrontConfig>) -> Option<impl PartialEq> {
-    front.map(|it| {
-        let hosts = it.hosts.iter().map(|host| (host.name.clone(), host.agents.clone()));
-        (it.listen, it.behind_tls, hosts.collect::<Vec<_>>())
-    })
 }

@@ -75,7 +75,7 @@ pub(crate) fn wrong(config: &BotConfig) -> Vec<(String, String)> {
         let what = "a channel before it has this id, too: write each channel once";
         found.add(!ids.insert(channel.id()), format!("channels[{at}].id"), what);
         let is_mode = matches!(channel.mode(), Some(Mode::None | Mode::Chat | Mode::Report));
-        let mode = &channel.mode;
+        let mode = channel.mode.as_deref().unwrap_or_default();
         let what =
             format!("there is no mode {mode:?} to give: write \"chat\", \"report\" or \"none\"");
         found.add(!is_mode, format!("channels[{at}].mode"), what);

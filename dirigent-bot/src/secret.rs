@@ -14,8 +14,9 @@ use serde::Deserialize;
 pub(crate) struct Secret {
     env: Option<String>,
     file: Option<PathBuf>,
+    /// Empty until it is read.
     #[serde(skip)]
-    value: String,
+    pub(crate) value: String,
 }
 
 impl Secret {
@@ -42,15 +43,6 @@ impl Secret {
         }
         self.value = value;
         Ok(())
-    }
-
-    pub(crate) fn value(&self) -> &str {
-        &self.value
-    }
-
-    /// Takes this value in place of the one that would be read.
-    pub(crate) fn set(&mut self, value: String) {
-        self.value = value;
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 /// Where tests live: every `tests` folder of the workspace.
 const HOMES: &[&str] = &[
     "",
+    "dirigent-bot",
     "dirigent-cluster",
     "dirigent-control",
     "dirigent-core",

@@ -59,6 +59,8 @@ struct Person {
     user: UserId,
     name: String,
     agent: Option<AgentId>,
+    /// One an agent, in the order in which they were introduced.
+    colour: Option<u8>,
 }
 
 /// An agent's turn.
@@ -77,7 +79,9 @@ impl Terminal {
 
     /// Says whose account it is.
     pub(crate) fn introduce(&mut self, user: UserId, name: &str, agent: Option<AgentId>) {
-        self.people.push(Person { user, name: name.to_owned(), agent });
+        let agents = self.people.iter().filter(|person| person.agent.is_some()).count();
+        let colour = agent.as_ref().and(COLOURS.get(agents % COLOURS.len()).copied());
+        self.people.push(Person { user, name: name.to_owned(), agent, colour });
     }
 
     /// Shows a message under the name that belongs to its author's account.
@@ -97,19 +101,10 @@ impl Terminal {
         let text = self.people.iter().fold(message.content.to_string(), |text, person| {
             text.replace(&format!("<@{}>", person.user), &format!("@{}", person.name))
         });
-        let agent = author.filter(|author| author.agent.is_some());
-        let colour = agent.and_then(|agent| self.colour(agent.user));
-        match colour.filter(|_| std::io::stdout().is_terminal()) {
+        match author.and_then(|author| author.colour).filter(|_| std::io::stdout().is_terminal()) {
             Some(colour) => println!("\x1b[{colour}m{name:>11}\x1b[0m: {text}"),
             None => println!("{name:>11}: {text}"),
         }
-    }
-
-    /// The colour of an agent's name: one an agent, in the order in which they were introduced.
-    fn colour(&self, user: UserId) -> Option<u8> {
-        let mut agents = self.people.iter().filter(|person| person.agent.is_some());
-        let at = agents.position(|person| person.user == user)?;
-        COLOURS.get(at % COLOURS.len()).copied()
     }
 
     /// Shows a change: each if so wished, else those that tell the story. `order` is the new order
@@ -144,9 +139,7 @@ impl Terminal {
 
 /// Prints a line that is not part of the conversation.
 pub(crate) fn note(text: &str) {
-    if std::io::stdout().is_terminal() {
-        println!("\x1b[2m{:>11}  · {text}\x1b[0m", "");
-    } else {
-        println!("{:>11}  · {text}", "");
-    }
+    let is_terminal = std::io::stdout().is_terminal();
+    let (dim, plain) = if is_terminal { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
+    println!("{dim}{:>11}  · {text}{plain}", "");
 }

@@ -1,50 +1,33 @@
 //! Agents by words, for a table without a model.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+use serde::Deserialize;
 
 use dirigent::{Agent, AgentError, Clock, Reply, SystemClock, Turn};
 
 /// The question that the agents' first words are about.
 pub(crate) const QUESTION: &str = "Should we build the new search?";
 
-/// What each agent says: about the question, and about any other topic.
-const LINES: [(&str, &[&str], &[&str]); 3] = [
-    (
-        "optimist",
-        &[
-            "Let us build it. A week, and people will love it.",
-            "Then we start with the smallest piece that helps one user.",
-        ],
-        &["I would try the {topic}.", "The {topic}: fine with me.", "Why not the {topic}?"],
-    ),
-    (
-        "sceptic",
-        &["A week for whom? We have not asked a single user yet."],
-        &["What does the {topic} cost us?", "Would you bet your own money on the {topic}?"],
-    ),
-    (
-        "historian",
-        &["We said \"a week\" about the last two projects as well."],
-        &["We had the {topic} in spring.", "The last time it was the {topic}, too."],
-    ),
-];
+/// What an agent says: its first lines about the question, later one line for each message of a person. It passes otherwise.
+#[derive(Deserialize)]
+struct Lines {
+    first: VecDeque<String>,
+    later: VecDeque<String>,
+}
 
-/// Says its first lines about the question, later one line for each message of a person, and passes otherwise.
 pub(crate) struct Words {
-    first: Mutex<VecDeque<&'static str>>,
-    later: Mutex<VecDeque<&'static str>>,
+    lines: Mutex<Lines>,
     thinks: Duration,
 }
 
 impl Words {
     /// What this agent of the table says.
-    pub(crate) fn of(agent: &str, thinks: Duration) -> Self {
-        let known = LINES.into_iter().find(|(name, ..)| *name == agent);
-        let (_, first, later) = known.unwrap_or_default();
-        let lines = |lines: &[&'static str]| Mutex::new(lines.iter().copied().collect());
-        Self { first: lines(first), later: lines(later), thinks }
+    pub(crate) fn of(agent: &str, thinks: Duration) -> Option<Self> {
+        let mut all: HashMap<String, Lines> = toml::from_str(include_str!("words.toml")).ok()?;
+        Some(Self { lines: Mutex::new(all.remove(agent)?), thinks })
     }
 }
 
@@ -56,20 +39,18 @@ impl Agent for Words {
             () = turn.cancelled() => return Ok(Reply::Pass),
             () = clock.sleep_until(clock.now() + self.thinks) => {}
         }
-        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let asked = turn.missed().iter().rfind(|message| message.is_by_person());
-        if asked.is_some_and(|message| &*message.content != QUESTION) {
-            first.clear();
+        let asked = asked.filter(|message| &*message.content != QUESTION);
+        if asked.is_some() {
+            lines.first.clear();
         }
-        if let Some(line) = first.pop_front() {
+        if let Some(line) = lines.first.pop_front() {
             return Ok(line.into());
         }
-        let Some(asked) = asked.filter(|message| &*message.content != QUESTION) else {
-            return Ok(Reply::Pass);
-        };
-        let mut later = self.later.lock().unwrap_or_else(PoisonError::into_inner);
-        later.rotate_left(1);
-        let line = later.back().map(|line| line.replace("{topic}", &topic(&asked.content)));
+        let Some(asked) = asked else { return Ok(Reply::Pass) };
+        lines.later.rotate_left(1);
+        let line = lines.later.back().map(|line| line.replace("{topic}", &topic(&asked.content)));
         Ok(line.map_or(Reply::Pass, Reply::from))
     }
 }

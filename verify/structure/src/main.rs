@@ -23,7 +23,7 @@ use crate::imports::Imports;
 use crate::source::{Source, sources};
 
 /// The crates that are published, with their folders.
-const CRATES: [(&str, &str); 13] = [
+const CRATES: [(&str, &str); 14] = [
     ("dirigent-core", "dirigent-core/src"),
     ("dirigent", "src"),
     ("dirigent-store", "dirigent-store/src"),
@@ -37,6 +37,7 @@ const CRATES: [(&str, &str); 13] = [
     ("dirigent-scene", "dirigent-scene/src"),
     ("dirigent-control", "dirigent-control/src"),
     ("dirigent-front", "dirigent-front/src"),
+    ("dirigent-bot", "dirigent-bot/src"),
 ];
 
 /// Modules that may all name one another: a type, its parts and its errors. More of them are one module in pieces.
