@@ -48,8 +48,10 @@ async fn commands_are_answered_and_quit_ends_with_code_0() {
     demo.types("stop\n").await;
     demo.says("stopped: no agent may speak").await;
     demo.types("/quit\n").await;
+    let still_open = demo.child.stdin.take();
     let (code, said, _) = demo.end().await;
     assert_eq!(code, Some(0), "{said}");
+    drop(still_open);
 }
 
 #[tokio::test]

@@ -38,6 +38,24 @@ async fn two_personas_speak_in_turn_and_a_signal_ends_with_code_0() {
 }
 
 #[tokio::test]
+async fn the_rules_of_the_file_hold_and_a_model_gets_its_key() {
+    let stage = BotStage::new().await;
+    let model = model(&["I would build it.", "For whom?"]).await;
+    let config = stage.config(&model.url()) + "[rules.ceilings.chat]\nturns = 1\n";
+    let key = "name = \"scripted\", key = { env = \"SECRET_OF_THIS_TEST\" }";
+    stage.write(&config.replace("name = \"scripted\"", key));
+    let program = stage.start(&["run", "--verbose"]);
+    program.says("take turns here.").await;
+    stage.discord.say(stage.channel, stage.person, "Should we build it?");
+    program.says("ceiling-reached").await;
+    assert_eq!(model.requests().len(), 1, "{:?}", stage.said());
+    let asked = &model.requests()[0];
+    let bearer = format!("Bearer {SECRET}");
+    assert!(asked.headers.iter().any(|(_, value)| *value == bearer), "{:?}", asked.headers);
+    assert!(!program.errors().contains(SECRET));
+}
+
+#[tokio::test]
 async fn a_program_that_asks_has_its_turn_between_two_models_and_the_page_shows_it() {
     let stage = BotStage::new().await;
     let model = model(&["I would build it.", "For whom?"]).await;
