@@ -101,7 +101,7 @@ impl Bot {
         let (dirigent, driver) = builder.build().map_err(|what| bad("rules", &what))?;
         let front = config.front.as_ref().map(|it| {
             let front = Front::builder(dirigent.clone(), Arc::clone(&moderator) as _);
-            let front = front.settings(config.rules.settings.clone()).seats(seats);
+            let front = front.seats(seats);
             let front = if it.behind_tls { front.behind_tls() } else { front };
             let host = |front: FrontBuilder, it: &HostConfig| {
                 front.host(&it.name, &it.secret.value, it.agents.iter().map(String::as_str))
