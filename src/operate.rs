@@ -11,7 +11,7 @@
 //! | let people steer it | [`command`](crate::command) |
 
 pub use crate::host::discussion::{DiscussionState, DiscussionStatus};
-pub use crate::host::explanation::{Explanation, OutageNote};
+pub use crate::host::explanation::{Explanation, OutageNote, UnpermittedPosts};
 pub use crate::host::participants::{Missing, Participants};
 pub use crate::host::status::Status;
 pub use crate::ports::creation::{CreatedChannel, Opening};

@@ -16,6 +16,7 @@
 //! | posts in the channel: triggers, notices, reminders | `voice`, `words` | `speaking` |
 //! | a hosted reply, part by part | `reply`, `delivery` | `replying` |
 //! | calls of hosted agents, runs of hosts | `calls`, `deferrals`, `overrun` | `calling`, `guards` |
+//! | bots that run without asking | `observed` | `observed` |
 //! | questions to the orchestrator | `calls` | `consulting` |
 //! | messages, and what each agent was handed | `inbox`, `texts`, `marks`, `talk` | `hearing`, `handing`, `recollection` |
 //! | reads of the chat's history and members | `reads` | `pages` |
@@ -55,6 +56,7 @@ mod hearing;
 pub(crate) mod inbox;
 pub(crate) mod look;
 mod marks;
+pub(crate) mod observed;
 mod offer;
 pub(crate) mod outbox;
 mod overrun;
@@ -83,7 +85,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{
-    AgentKey, Answer, DeadlineReason, Input, MessageId, MessageKind, Reason, Refusal, Timestamp,
+    AgentKey, Answer, Author, DeadlineReason, Input, MessageId, MessageKind, Reason, Refusal,
+    Timestamp,
 };
 
 use self::action::{ActionId, Outcome, Signal};
@@ -260,6 +263,12 @@ impl Room {
     ) -> Result<Answer, Refusal> {
         let author = cx.directory.author(&message);
         cx.directory.name_author(&mut message, author);
+        if let Author::Agent(agent) = author {
+            if cx.directory.observed(agent).is_some() {
+                self.reach(now);
+                self.step(cx, now).observe_edit(&message, agent);
+            }
+        }
         let tail = tail_of(cx, &message);
         let digest = digest(cx, &message, author, false);
         let edited = Input::MessageEdited { id: message.id, author, tail };
@@ -279,6 +288,9 @@ impl Room {
 
     /// A message was deleted.
     pub(crate) fn deleted(&mut self, cx: &Context<'_>, now: Timestamp, message: MessageId) {
+        if self.active.as_ref().is_some_and(|active| active.observed.is_some()) {
+            self.event(cx, now, |step| step.observe_deletion(message));
+        }
         if self.turns.machine.config().people.withdraw_deleted {
             self.event(cx, now, |step| {
                 step.hear_deletion(message);
@@ -287,6 +299,11 @@ impl Room {
         } else if let Some(active) = &mut self.active {
             active.inbox.deleted(message);
         }
+    }
+
+    /// An observed agent types.
+    pub(crate) fn typing(&mut self, cx: &Context<'_>, now: Timestamp, agent: AgentKey) {
+        self.event(cx, now, |step| step.observe_typing(agent));
     }
 
     /// The host tells of its connections to the gateway.

@@ -100,6 +100,7 @@ use crate::room::context::{ChatFacts, Context};
 use crate::runtime::events::{AgentErrorHook, EventOrLag};
 use crate::runtime::lifecycle::Lifecycle;
 use crate::runtime::presence::PresenceBoard;
+use crate::settings::ObservedBot;
 use crate::settings::limits::TRANSITIONS_KEPT;
 use crate::text::split::LIMIT;
 use crate::values::error::ApiError;
@@ -218,6 +219,7 @@ pub(crate) struct Parts {
     pub(crate) own_rules: Option<OwnRules>,
     pub(crate) seed: u64,
     pub(crate) hosts: HashMap<AgentId, Hosted>,
+    pub(crate) observed: HashMap<AgentId, Arc<ObservedBot>>,
     pub(crate) ready: mpsc::UnboundedSender<Arc<RoomCell>>,
 }
 
@@ -257,7 +259,7 @@ impl Runtime {
                 own: parts.own_rules,
                 seed: parts.seed,
             },
-            registry: Arc::new(Registry::new(parts.hosts, parts.orchestrator)),
+            registry: Arc::new(Registry::new(parts.hosts, parts.observed, parts.orchestrator)),
             deferrals: AtomicU64::default(),
             rooms: Arc::new(RoomTable::new(Arc::clone(&timers))),
             life: Lifecycle::default(),

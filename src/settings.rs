@@ -4,6 +4,7 @@
 pub(crate) mod hooks;
 mod identity_line;
 pub(crate) mod limits;
+pub(crate) mod observed;
 pub mod profiles;
 pub(crate) mod reading;
 mod rules;
@@ -28,6 +29,7 @@ pub use dirigent_core::text::{CompletionPolicy, HumanMarker, SilencePolicy};
 pub use hooks::{Heartbeat, Hooks, LostRuns};
 pub use identity_line::{IdentityLine, UnknownField};
 pub use limits::{LimitRules, Pace, Pacing, TimeLimits};
+pub use observed::ObservedBot;
 pub use reading::ReadingRules;
 pub use rules::Rules;
 #[doc(hidden)] // for the stores of this workspace

@@ -23,6 +23,7 @@ mod lost_events;
 mod lost_gateway;
 mod members;
 mod new_sessions;
+mod observed;
 mod once_failed;
 mod outages;
 mod own_wakes;

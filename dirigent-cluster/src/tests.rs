@@ -184,7 +184,7 @@ variants!(missing_answers: ChannelAnswer {
     Done, Concluded, Command, Turn, Ended, State, Explained, Refused, UnknownAgent, UnknownChannel,
 });
 variants!(missing_events: GatewayEvent {
-    MessageCreated, MessageUpdated, MessageDeleted, MemberJoined, MemberLeft, NewestMessage, ThreadSeen, ChannelDeleted,
+    MessageCreated, MessageUpdated, MessageDeleted, TypingStarted, MemberJoined, MemberLeft, NewestMessage, ThreadSeen, ChannelDeleted,
 });
 
 #[test]

@@ -183,6 +183,14 @@ impl DiscordApi for DiscordAccount {
         self.ask(Ask::bare("delete message", channel_id, &route)).await.map(drop)
     }
 
+    async fn delete_of_other(
+        &self,
+        channel: ChannelId,
+        message: MessageId,
+    ) -> Result<(), ApiError> {
+        self.delete(channel, message).await
+    }
+
     async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
         if !(1..=PAGE_MAX).contains(&request.limit) {
             return Err(RestError::NotAcceptable.report());

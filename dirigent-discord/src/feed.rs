@@ -120,6 +120,10 @@ impl Feed {
     /// need it.
     pub const INTENTS_WITH_MEMBERS: Intents = Self::INTENTS.union(Intents::GUILD_MEMBERS);
 
+    /// [`INTENTS`](Self::INTENTS), and who types: for observed agents
+    /// ([`Builder::observe`](dirigent::host::Builder::observe)), so that one that types for long does not count as silent.
+    pub const INTENTS_WITH_TYPING: Intents = Self::INTENTS.union(Intents::GUILD_MESSAGE_TYPING);
+
     /// Begins to set up a feed. `account` is the one that `dirigent` was built with; `intents` is what
     /// the gateway is asked for.
     pub fn builder(

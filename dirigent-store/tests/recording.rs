@@ -63,6 +63,7 @@ fn all_inputs() -> Vec<Input> {
         Input::Stop,
         Input::EditedToStop(id),
         Input::Deleted(id),
+        Input::Removed(b),
         Input::Hold,
         Input::Resume,
         Input::Mute(b),
@@ -96,6 +97,7 @@ fn messages() -> Vec<Input> {
         MessageKind::System,
         MessageKind::StopWord,
         MessageKind::ResumeWord,
+        MessageKind::Unasked,
     ];
     let authors = [Author::Human, Author::Agent(b), Author::Bot, Author::Moderator];
     let mut inputs = Vec::new();

@@ -23,6 +23,7 @@ use crate::runtime::driver::Driver;
 use crate::runtime::events::{AgentErrorHook, AgentFailure};
 use crate::runtime::registry::Hosted;
 use crate::runtime::{OwnRules, Parts, Runtime, SpawnCalls};
+use crate::settings::ObservedBot;
 use crate::{Agent, AgentId, ChannelId, Clock, DiscordApi, IdentityStore, Settings};
 
 /// Puts the library together; from [`Dirigent::builder`].
@@ -53,6 +54,7 @@ pub struct Builder {
     spawn_calls: Option<SpawnCalls>,
     recorder: Option<Arc<dyn Recorder>>,
     hosts: HashMap<AgentId, Hosted>,
+    observed: HashMap<AgentId, Arc<ObservedBot>>,
     /// The first agent that was given twice.
     hosted_twice: Option<AgentId>,
     config: Config,
@@ -76,8 +78,8 @@ pub enum BuildError {
     /// A setting of the rules cannot be obeyed.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Two agents were given to [`Builder::host`] under one id.
-    #[error("the agent {agent} is hosted twice; give each agent an id of its own")]
+    /// Two agents were given to [`Builder::host`] or [`Builder::observe`] under one id.
+    #[error("the agent {agent} is given twice; give each agent an id of its own")]
     HostedTwice {
         /// The id.
         agent: AgentId,
@@ -105,6 +107,7 @@ impl Builder {
             spawn_calls: None,
             recorder: None,
             hosts: HashMap::new(),
+            observed: HashMap::new(),
             hosted_twice: None,
             config: Config::default(),
             own_rules: None,
@@ -229,7 +232,34 @@ impl Builder {
     ) -> Self {
         let hosted = Hosted { agent: speaks.into_shared(), discord: discord.into_shared() };
         let agent = agent.into();
-        if self.hosts.insert(agent.clone(), hosted).is_some() {
+        let is_known = self.observed.contains_key(&agent);
+        if self.hosts.insert(agent.clone(), hosted).is_some() || is_known {
+            self.hosted_twice.get_or_insert(agent);
+        }
+        self
+    }
+
+    /// An agent that runs without asking: a bot that you do not change, which answers when it is mentioned. It takes turns
+    /// like any other: what it does in the channel says when its turn begins and ends. It is registered in the registry of
+    /// agents under this id.
+    ///
+    /// It needs its triggers ([`Hooks::notify`](crate::settings::Hooks::notify)); a [`waker`](Self::waker) is not asked for it.
+    /// Tell the driver when it types, with [`Dirigent::typing_started`]; without that a bot that only types for long counts
+    /// as silent.
+    ///
+    /// ```
+    /// # use dirigent::Dirigent;
+    /// # use dirigent::settings::ObservedBot;
+    /// # fn with(discord: std::sync::Arc<dyn dirigent::DiscordApi>) {
+    /// let builder = Dirigent::builder(discord).observe("helper", ObservedBot::default());
+    /// # let _ = builder;
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn observe(mut self, agent: impl Into<AgentId>, bot: ObservedBot) -> Self {
+        let agent = agent.into();
+        let is_known = self.hosts.contains_key(&agent);
+        if self.observed.insert(agent.clone(), Arc::new(bot)).is_some() || is_known {
             self.hosted_twice.get_or_insert(agent);
         }
         self
@@ -281,7 +311,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// When a rule cannot be obeyed, or an agent is hosted twice.
+    /// When a rule cannot be obeyed, or an agent is given twice.
     pub fn build(self) -> Result<(Dirigent, Driver), BuildError> {
         self.config.validate()?;
         if let Some(agent) = self.hosted_twice {
@@ -306,6 +336,7 @@ impl Builder {
             own_rules: self.own_rules,
             seed: self.seed,
             hosts: self.hosts,
+            observed: self.observed,
             ready,
         }));
         let handle = Dirigent::new(Arc::clone(&runtime));

@@ -57,6 +57,9 @@ pub struct Explanation {
     /// How the chat refused the agent's newest reply in this channel, where it did: the reply is not there, or not all of it. After a
     /// restart this is not known.
     pub refused: Option<PostFailure>,
+    /// What an observed agent wrote in this channel outside of its turn, and what to set so that it does not; `None` where it did
+    /// not, and for any other agent. It counts since the channel came into memory.
+    pub unpermitted: Option<UnpermittedPosts>,
     /// By what a person's message addressed the agent, where it has not had its turn since. After a restart this is not known.
     pub addressed_by: Option<AddressedBy>,
     /// Whether people's messages come to this channel without anything in them, because the bot lacks the message-content
@@ -75,6 +78,35 @@ pub struct Explanation {
     pub bar_ends_in: Option<Duration>,
     /// What the library's own account lacks here: it tells agents of their turns.
     pub moderator: OwnLacks,
+}
+
+/// What an observed agent wrote outside of its turn.
+///
+/// ```
+/// use dirigent::operate::UnpermittedPosts;
+///
+/// let posts = UnpermittedPosts { posts: 3, remedy: "Let it answer only the moderator.".to_owned() };
+/// assert_eq!(posts.to_string(), "It wrote 3 messages outside of its turn. Let it answer only the moderator.");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data")]
+pub struct UnpermittedPosts {
+    /// How many messages.
+    pub posts: u32,
+    /// What to set at that bot, as a sentence
+    /// ([`ObservedBot::remedy`](crate::settings::ObservedBot::remedy)).
+    pub remedy: String,
+}
+
+impl fmt::Display for UnpermittedPosts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let messages = if self.posts == 1 {
+            "a message".to_owned()
+        } else {
+            format!("{} messages", self.posts)
+        };
+        write!(f, "It wrote {messages} outside of its turn. {}", self.remedy)
+    }
 }
 
 /// That the chat or the store does not answer a channel, and what waits for it.
@@ -149,6 +181,7 @@ impl Explanation {
             unrecognised: None,
             failed_calls: None,
             refused: None,
+            unpermitted: None,
             addressed_by: None,
             sees_no_content: false,
             twin: None,
@@ -252,6 +285,9 @@ impl Explanation {
         }
         if let Some(failure) = self.refused {
             write!(f, " Its last reply was not posted: {failure}.")?;
+        }
+        if let Some(unpermitted) = &self.unpermitted {
+            write!(f, " {unpermitted}")?;
         }
         match self.unrecognised {
             Some(replies) => write!(

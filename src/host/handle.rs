@@ -83,6 +83,20 @@ impl Dirigent {
         self.heard(GatewayEvent::MessageDeleted { channel, message }).await
     }
 
+    /// An account began to type in the channel. It matters for observed agents
+    /// ([`Builder::observe`](crate::host::Builder::observe)) alone: for any other account it may be left out, and does nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the driver is not running.
+    pub async fn typing_started(&self, channel: ChannelId, user: UserId) -> Result<(), CallError> {
+        // Hardly any event is as frequent, and few matter.
+        if self.runtime.registry.observed_by_account(user).is_none() {
+            return Ok(());
+        }
+        self.heard(GatewayEvent::TypingStarted { channel, user }).await
+    }
+
     /// An account can see the channel from now on.
     ///
     /// # Errors

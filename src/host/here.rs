@@ -28,6 +28,7 @@ impl Here<'_> {
             GatewayEvent::MessageDeleted { channel, message } => {
                 self.message_deleted(channel, message).await
             }
+            GatewayEvent::TypingStarted { channel, user } => self.typing(channel, user).await,
             GatewayEvent::MemberJoined { channel, user } => {
                 self.member(channel, user, Input::MemberJoined).await
             }
@@ -78,6 +79,18 @@ impl Here<'_> {
         let runtime = &self.dirigent.runtime;
         if let Some(room) = runtime.rooms.awake(channel) {
             runtime.update(&room, |room, cx, now| room.deleted(cx, now, message));
+        }
+        Ok(())
+    }
+
+    /// Only of a channel in memory: where an observed agent has its turn it is there.
+    async fn typing(self, channel: ChannelId, user: UserId) -> Result<(), CallError> {
+        self.dirigent.live().await?;
+        let runtime = &self.dirigent.runtime;
+        if let Some(agent) = runtime.registry.observed_by_account(user) {
+            if let Some(room) = runtime.rooms.awake(channel) {
+                runtime.update(&room, |room, cx, now| room.typing(cx, now, agent));
+            }
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use dirigent_core::{
     TurnState,
 };
 
-use crate::host::explanation::{Explanation, OutageNote};
+use crate::host::explanation::{Explanation, OutageNote, UnpermittedPosts};
 use crate::ports::ownership::Standing;
 use crate::ports::write_bar::{OwnLacks, WriteBar};
 use crate::room::Room;
@@ -165,6 +165,7 @@ impl Channel<'_> {
             failed_calls: runtime.presence.failures(key),
             addressed_by: look.addressed_by(key),
             refused: look.post_failure(key),
+            unpermitted: unpermitted(&look, runtime, key),
             sees_no_content: runtime.sight.is_blind(),
             twin: runtime.twins.of(self.id),
             // A moderator that does not see the channel does not learn who does.
@@ -226,6 +227,14 @@ impl Channel<'_> {
     pub fn failure_classes(self) -> Vec<(TurnId, Arc<str>)> {
         self.dirigent.runtime.presence.lock().classes_in(self.id)
     }
+}
+
+/// What an observed agent wrote here outside of its turn.
+fn unpermitted(look: &Look<'_>, runtime: &Runtime, agent: AgentKey) -> Option<UnpermittedPosts> {
+    let posts = look.unpermitted(agent);
+    let directory = runtime.registry.directory();
+    let remedy = directory.observed(agent).filter(|_| posts > 0)?.remedy.clone();
+    Some(UnpermittedPosts { posts, remedy })
 }
 
 /// Whether the agent was not among those that see a channel with turns when that was read last.

@@ -72,6 +72,21 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// `Gone` when it does not exist (which the driver takes for success).
     async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError>;
 
+    /// Deletes a message of another account: a pass word or a notice of an observed agent
+    /// ([`ObservedBot::removes`](crate::settings::ObservedBot::removes)). Optional; the default does not.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported`, which is the default; `Forbidden` without the permission; else as [`delete`](Self::delete).
+    async fn delete_of_other(
+        &self,
+        channel: ChannelId,
+        message: MessageId,
+    ) -> Result<(), ApiError> {
+        let _ = (channel, message);
+        Err(ApiError::new(ErrorKind::Unsupported))
+    }
+
     /// Reads messages, newest first or in any other order; the driver sorts by id.
     ///
     /// # Errors

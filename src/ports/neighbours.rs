@@ -35,6 +35,13 @@ pub enum GatewayEvent {
         #[serde(with = "crate::written")]
         message: MessageId,
     },
+    /// [`Dirigent::typing_started`](crate::Dirigent::typing_started).
+    TypingStarted {
+        /// Where it types.
+        channel: ChannelId,
+        /// Whose account it is.
+        user: UserId,
+    },
     /// [`Dirigent::member_joined`](crate::Dirigent::member_joined).
     MemberJoined {
         /// What the account can see now.
@@ -78,6 +85,7 @@ impl GatewayEvent {
         match self {
             Self::MessageCreated(message) | Self::MessageUpdated(message) => message.channel,
             Self::MessageDeleted { channel, .. }
+            | Self::TypingStarted { channel, .. }
             | Self::MemberJoined { channel, .. }
             | Self::MemberLeft { channel, .. }
             | Self::NewestMessage { channel, .. }

@@ -46,8 +46,8 @@ pub(crate) enum Action {
     Post { account: Account, post: Post },
     /// Let the host's waker call an agent.
     Wake(Box<WakeRequest>),
-    /// Delete a message of the moderator's.
-    Delete(MessageId),
+    /// Delete a message of the moderator's, or of another account's.
+    Delete { message: MessageId, is_own: bool },
     /// Read who can see the channel.
     Members,
     /// Read messages.

@@ -13,6 +13,7 @@ use super::commands::Commands;
 use super::commit::CommitState;
 use super::deferrals::Deferrals;
 use super::inbox::Inbox;
+use super::observed::Observation;
 use super::outbox::Outbox;
 use super::overrun::Overruns;
 use super::reads::Reads;
@@ -38,6 +39,8 @@ pub(super) struct Active {
     pub(super) outbox: Option<Box<Outbox>>,
     pub(super) calls: Calls,
     pub(super) overruns: Overruns,
+    /// Nothing before an observed agent does something.
+    pub(super) observed: Option<Box<Observation>>,
     pub(super) consult: Option<Box<Consult>>,
     /// Nothing before the first run that is put off.
     pub(super) deferrals: Option<Box<Deferrals>>,
@@ -113,6 +116,7 @@ impl Active {
         let cleanup = self.cleanup.iter().flat_map(|cleanup| cleanup.moments());
         let outbox = self.outbox.iter().flat_map(|outbox| outbox.moments());
         let others = self.reads.moments().chain(self.chat.moments()).chain(self.calls.moments());
+        let others = others.chain(self.observed.iter().flat_map(|observed| observed.moments()));
         let all = single.into_iter().flatten().chain(others).chain(cleanup).chain(outbox);
         all.filter(|moment| *moment > at).min()
     }
@@ -128,6 +132,9 @@ impl Active {
         }
         if let Some(deferrals) = &mut self.deferrals {
             deferrals.move_back(by);
+        }
+        if let Some(observed) = &mut self.observed {
+            observed.move_back(by);
         }
         self.chat.move_back(by);
         if let Some(reply) = &mut self.reply {
@@ -161,7 +168,7 @@ impl Active {
         if let Some(cleanup) = cleanup {
             cleanup.clear();
         }
-        (self.reply, self.withdrawn) = (None, None);
+        (self.reply, self.withdrawn, self.observed) = (None, None, None);
     }
 
     /// The run of a hosted agent and the question to the orchestrator are not waited for any more.
@@ -184,7 +191,7 @@ impl Active {
         }
         (self.reply, self.withdrawn) = (None, None);
         self.inbox.forget();
-        self.outbox = None;
+        (self.outbox, self.observed) = (None, None);
         self.reads = Reads::default();
     }
 }

@@ -9,6 +9,7 @@ use dirigent_core::{AgentKey, Input, PhaseKind, RunId, Ticket, TurnId};
 use super::action::{Account, Action, ActionId, CallRequest, Purpose, Signal};
 use super::calls::{Call, Inject, KeptRun, hosted_run, is_hosted_run};
 use super::doorway::Doorway;
+use super::observed::is_observed_run;
 use super::step::Step;
 use crate::admission::{Claim, ClaimKind};
 use crate::settings::LostRuns;
@@ -155,7 +156,12 @@ impl Step<'_> {
     pub(super) fn lose_runs(&mut self) {
         let cx = self.cx;
         let view = self.turns.view();
-        let is_ours = view.run().is_none_or(is_hosted_run);
+        // Its bot goes on by itself.
+        let observed = view.speaker().and_then(|agent| cx.directory.observed(agent));
+        if observed.is_some() && view.run().is_some_and(is_observed_run) {
+            return;
+        }
+        let is_ours = view.run().is_none_or(|run| is_hosted_run(run) || is_observed_run(run));
         let is_running = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting)
             || view.permit().is_some();
         if cx.settings.hooks.lost_runs == LostRuns::Keep && is_running && !is_ours {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dirigent_core::{MessageId, Ticket, Timestamp};
+use dirigent_core::{AgentKey, MessageId, Ticket, Timestamp};
 
 use super::action::ActionId;
 use super::attempts::{Attempts, Failure, Trouble};
@@ -37,6 +37,8 @@ struct Deletion {
     /// `None` for a trigger that the machine does not know of.
     ticket: Option<Ticket>,
     message: MessageId,
+    /// The observed agent that wrote it; `None` for the moderator.
+    by: Option<AgentKey>,
     stamp: Stamp,
     attempts: Attempts,
     since: Option<Timestamp>,
@@ -44,21 +46,32 @@ struct Deletion {
 }
 
 impl Cleanup {
-    pub(crate) fn push(&mut self, ticket: Option<Ticket>, message: MessageId, stamp: Stamp) {
+    /// A message of the moderator's is to be deleted once the state of this stamp is stored, and not before `stays`.
+    pub(crate) fn push(
+        &mut self,
+        ticket: Option<Ticket>,
+        message: MessageId,
+        (stamp, stays): (Stamp, Option<Timestamp>),
+    ) {
         let known = self.items.iter_mut().find(|item| item.message == message);
         if let Some(known) = known.filter(|known| ticket.is_none() || known.ticket.is_none()) {
             known.ticket = known.ticket.or(ticket);
             return;
         }
-        let attempts = Attempts::default();
-        self.items.push(Deletion {
-            ticket,
-            message,
-            stamp,
-            attempts,
-            since: None,
-            under_way: None,
-        });
+        let mut attempts = Attempts::default();
+        if let Some(until) = stays {
+            attempts.wait_until(until);
+        }
+        let (by, since, under_way) = (None, None, None);
+        self.items.push(Deletion { ticket, message, by, stamp, attempts, since, under_way });
+    }
+
+    /// A message of this observed agent is to be deleted.
+    pub(crate) fn remove(&mut self, by: AgentKey, message: MessageId, stamp: Stamp) {
+        self.push(None, message, (stamp, None));
+        if let Some(item) = self.items.iter_mut().find(|item| item.message == message) {
+            item.by = Some(by);
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -69,12 +82,12 @@ impl Cleanup {
         self.items.clear();
     }
 
-    /// The next deletion whose stamp is committed and whose time has come.
+    /// The next deletion whose stamp is committed and whose time has come: of which message, and of whose, as above.
     pub(crate) fn ready(
         &self,
         now: Timestamp,
         is_committed: impl Fn(Stamp) -> bool,
-    ) -> Option<MessageId> {
+    ) -> Option<(MessageId, Option<AgentKey>)> {
         let under_way = self.items.iter().filter(|item| item.under_way.is_some()).count();
         if under_way >= DELETIONS_AT_ONCE {
             return None;
@@ -82,7 +95,7 @@ impl Cleanup {
         let is_free = |item: &&Deletion| {
             item.under_way.is_none() && item.attempts.is_due(now) && is_committed(item.stamp)
         };
-        self.items.iter().find(is_free).map(|item| item.message)
+        self.items.iter().find(is_free).map(|item| (item.message, item.by))
     }
 
     /// The deletion is under way.
@@ -94,10 +107,11 @@ impl Cleanup {
         }
     }
 
-    /// A deletion is over, whatever came of it. Returns the ticket that it settles.
-    pub(crate) fn done(&mut self, message: MessageId) -> Option<Ticket> {
-        let at = self.items.iter().position(|item| item.message == message)?;
-        self.items.swap_remove(at).ticket
+    /// A deletion is over, whatever came of it. Returns the ticket that it settles, and whose message it was, as above.
+    pub(crate) fn done(&mut self, message: MessageId) -> (Option<Ticket>, Option<AgentKey>) {
+        let at = self.items.iter().position(|item| item.message == message);
+        let done = at.map(|at| self.items.swap_remove(at));
+        done.map_or((None, None), |item| (item.ticket, item.by))
     }
 
     /// A trigger with this nonce was withdrawn, and may stand in the channel. `post`: what posts it still.
@@ -124,7 +138,7 @@ impl Cleanup {
     fn found(&mut self, stray: Option<usize>, message: MessageId, stamp: Stamp) {
         if let Some(at) = stray {
             self.strays.remove(at);
-            self.push(None, message, stamp);
+            self.push(None, message, (stamp, None));
         }
     }
 
@@ -177,7 +191,7 @@ mod tests {
         let stamp = Stamp::default();
         let cleanup = seen(stamp).cleanup.unwrap();
         assert_eq!(cleanup.ready(NOW, |needed| needed < stamp), None);
-        assert_eq!(cleanup.ready(NOW, |needed| needed <= stamp), Some(TRIGGER));
+        assert_eq!(cleanup.ready(NOW, |needed| needed <= stamp), Some((TRIGGER, None)));
     }
 
     #[test]

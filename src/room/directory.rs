@@ -7,6 +7,7 @@ use dirigent_core::{AgentKey, Author};
 use rustc_hash::FxHashMap;
 
 use crate::ports::identity::Identity;
+use crate::settings::ObservedBot;
 use crate::text::plain::is_visible;
 use crate::text::repetition::words_of_name;
 use crate::values::mentions::after_name;
@@ -23,6 +24,7 @@ pub(crate) struct Directory {
     moderator: Option<UserId>,
     /// The words of all names and ids, for what does not count in a reply.
     name_words: Vec<u64>,
+    has_observed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -34,6 +36,8 @@ struct Entry {
     user: Option<UserId>,
     /// Whether the library calls it.
     hosted: bool,
+    /// How it is observed, where it runs without asking.
+    observed: Option<Arc<ObservedBot>>,
 }
 
 impl Directory {
@@ -52,7 +56,7 @@ impl Directory {
             }
             fresh.by_id.insert(id.clone(), key);
             let name = id.as_str().into();
-            fresh.agents.push(Entry { id, name, user, hosted: false });
+            fresh.agents.push(Entry { id, name, user, hosted: false, observed: None });
         }
         fresh.collect_words();
         fresh
@@ -88,6 +92,27 @@ impl Directory {
             entry.hosted = is_hosted(&entry.id);
         }
         self
+    }
+
+    /// The same, with these agents observed.
+    #[must_use]
+    pub(crate) fn with_observed(mut self, bots: &HashMap<AgentId, Arc<ObservedBot>>) -> Self {
+        for entry in &mut self.agents {
+            entry.observed = bots.get(&entry.id).cloned();
+        }
+        self.has_observed = self.agents.iter().any(|entry| entry.observed.is_some());
+        self
+    }
+
+    /// How this agent is observed, if it is registered and runs without asking.
+    pub(crate) fn observed(&self, key: AgentKey) -> Option<&ObservedBot> {
+        let entry = self.entry(key).filter(|_| self.has_observed)?;
+        entry.observed.as_deref().filter(|_| entry.user.is_some() && !entry.hosted)
+    }
+
+    /// Whether any agent is observed.
+    pub(crate) const fn has_observed(&self) -> bool {
+        self.has_observed
     }
 
     /// The agents that are registered here, and were not in the older directory, or with another account.

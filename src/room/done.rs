@@ -137,8 +137,14 @@ impl Step<'_> {
             }
             settlement = failure.settlement(*now);
         }
-        if let Some(ticket) = cleanup.done(message) {
+        let (ticket, by) = cleanup.done(message);
+        if let Some(ticket) = ticket {
             self.settled(ticket, settlement);
+        }
+        let is_gone = matches!(settlement, Settlement::Done { .. });
+        if let Some(agent) = by.filter(|_| is_gone) {
+            // Refused where no turns are kept any more.
+            let _ = self.submit(&Input::Removed(agent));
         }
     }
 

@@ -43,6 +43,7 @@ impl Step<'_> {
         if author == Author::Human && self.resumes_nothing(&digest) {
             digest.kind = MessageKind::Conversation;
         }
+        self.observe_message(&message, &mut digest);
         let is_hidden = author == Author::Human && message.hides_all();
         let is_aside = author == Author::Human && self.is_aside(&message, &digest);
         let may_copy =
@@ -113,7 +114,9 @@ impl Step<'_> {
         let Author::Agent(agent) = author else {
             return false;
         };
-        if !self.cx.settings.reading.skip_repetitions || self.cx.directory.is_hosted(agent) {
+        let is_other =
+            self.cx.directory.is_hosted(agent) || self.cx.directory.observed(agent).is_some();
+        if !self.cx.settings.reading.skip_repetitions || is_other {
             return false;
         }
         let view = self.turns.view();
@@ -183,7 +186,8 @@ impl Step<'_> {
         let view = self.turns.view();
         // What the speaker says is a piece of its reply, whether it was pushed or read.
         let speaks = view.speaker().filter(|_| view.phase() != PhaseKind::Granted);
-        let is_awaited = speaks.or(view.permit()).map(Author::Agent) == Some(author);
+        let is_awaited = speaks.or(view.permit()).map(Author::Agent) == Some(author)
+            || matches!(author, Author::Agent(agent) if self.is_of_its_turn(agent, message.id));
         if is_awaited || (is_human && is_recent) {
             return self.hear(message, true, false);
         }
@@ -315,11 +319,13 @@ pub(super) fn digest(
     let (text, moderator) = (&message.content, cx.directory.moderator());
     let says_nothing = |text| {
         let by_agent = matches!(author, Author::Agent(_)) && message.attachments.is_empty();
-        by_agent && cx.settings.reading.completion.is_only_signal(text)
+        let reading = &cx.settings.reading;
+        by_agent && (reading.completion.is_only_signal(text) || reading.silence.is_notice(text))
     };
     let kind = match message.kind {
         ChatKind::System => MessageKind::System,
-        // A host that posts the signal may post it after the reply has been recognised.
+        // A host that posts the signal may post it after the reply has been recognised. What it says of a failed run is no
+        // word of the agent's.
         _ if says_nothing(text) => MessageKind::System,
         _ if cx.settings.reading.is_stop_word(text, moderator) => MessageKind::StopWord,
         _ if cx.settings.reading.is_resume_word(text, moderator) => MessageKind::ResumeWord,

@@ -79,6 +79,11 @@ impl Look<'_> {
             return None;
         }
         let view = machine.view();
+        let observed = self.active.and_then(|active| active.observed.as_ref());
+        let run = view.run().filter(|_| view.phase() == PhaseKind::Running);
+        if let Some(end) = run.and_then(|run| observed?.ends(run)) {
+            return end.at();
+        }
         let is_said = matches!(
             view.phase(),
             PhaseKind::Granted | PhaseKind::Continuing | PhaseKind::Delivering
@@ -113,6 +118,12 @@ impl Look<'_> {
         let waits =
             addressed.agents.contains(&agent) && !active.inbox.was_handed(agent, addressed.message);
         waits.then_some(addressed.by)
+    }
+
+    /// How often an observed agent wrote outside of its turn, since the room came into memory.
+    pub(crate) fn unpermitted(&self, agent: AgentKey) -> u32 {
+        let observed = self.active.and_then(|active| active.observed.as_ref());
+        observed.map_or(0, |observed| observed.unpermitted(agent))
     }
 
     /// How the chat refused the agent's newest reply here, where it did; unknown after a restart.

@@ -159,10 +159,11 @@ impl Step<'_> {
         let Some(cleanup) = lanes.cleanup.as_mut() else {
             return false;
         };
-        let Some(message) = cleanup.ready(*now, |stamp| commit.is_committed(stamp)) else {
+        let Some((message, by)) = cleanup.ready(*now, |stamp| commit.is_committed(stamp)) else {
             return false;
         };
-        let (purpose, action) = (Purpose::Delete(message), Action::Delete(message));
+        let action = Action::Delete { message, is_own: by.is_none() };
+        let purpose = Purpose::Delete(message);
         let of = (turns.channel, *now);
         let started = lanes.requests.read(cx, of, door, purpose, action);
         started.inspect(|id| cleanup.begin(message, *id, *now)).is_some()

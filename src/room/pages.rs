@@ -142,7 +142,7 @@ impl Step<'_> {
         self.lanes.reads.forget(ReadKind::Backfill);
         let Outcome::Page(messages) = outcome else {
             // The next round looks again.
-            return;
+            return self.history_read(false);
         };
         if self.marks.has_gap() {
             return;
@@ -153,6 +153,8 @@ impl Step<'_> {
         self.marks.verify(last);
         if full && last.is_some() {
             self.lanes.reads.want(Read::Backfill(last), Stamp::default());
+        } else {
+            self.history_read(true);
         }
     }
 

@@ -49,6 +49,7 @@ impl Step<'_> {
             || self.drop_unwanted_reads()
             || self.settle_head()
             || (self.lanes.calls.kept.is_some() && self.end_kept_run())
+            || (self.cx.directory.has_observed() && self.end_observed_turn())
             || self.wake_for_pending()
     }
 

@@ -102,6 +102,9 @@ impl Step<'_> {
             }
             return true;
         }
+        if self.cx.directory.observed(agent).is_some() {
+            return false;
+        }
         let is_committed = self.turns.commit.is_committed(stamp);
         if !is_committed || self.lanes.voice.progress() != Progress::Deferral {
             return false;
@@ -134,6 +137,7 @@ impl Step<'_> {
         self.lanes.summons.called = message.is_none().then_some(turn);
         self.lanes.voice.pop();
         self.lanes.inbox.woken(agent, turn);
+        self.triggered(agent, message);
         self.settle_effect(ticket, Settlement::Done { message });
     }
 
@@ -151,6 +155,13 @@ impl Step<'_> {
             if self.cx.directory.is_hosted(agent) {
                 // It starts with an event, once what was said of late is in memory.
                 return Offer::Nothing;
+            }
+            let is_observed = self.cx.directory.observed(agent).is_some();
+            if is_observed && self.holds_trigger_back(agent) {
+                return Offer::Nothing;
+            }
+            if is_observed {
+                self.lanes.voice.advance(Progress::Post);
             }
             if let Progress::Wake(deferral) = self.lanes.voice.progress() {
                 if self.cx.has_waker {
@@ -176,7 +187,7 @@ impl Step<'_> {
         };
         let mut pending = turns.machine.pending().iter();
         let asked = pending.find(|asked| asked.effect.ticket() == Some(ticket));
-        let content = self.with_hint(content, &effect);
+        let content = self.with_hints(content, &effect);
         let nonce = turns.nonce(ticket, asked.map_or(self.now, |asked| asked.since));
         let post = Post { mentions, reply_to, ..Post::new(place, content, nonce) };
         self.offer_post(Account::Moderator, post, paced, door).unwrap_or_else(|| {
@@ -185,18 +196,22 @@ impl Step<'_> {
         })
     }
 
-    /// Adds the hint for an agent whose newest reply said nothing new, where there is room for it.
-    fn with_hint(&self, content: String, effect: &Effect) -> String {
-        let hint = &self.cx.settings.texts.repetition_hint;
+    /// Adds the hints for an agent whose newest reply said nothing new, and for one that is observed, where there is room for
+    /// them.
+    fn with_hints(&self, content: String, effect: &Effect) -> String {
+        let (texts, longest) = (&self.cx.settings.texts, self.cx.chat.longest_message());
         let Effect::Trigger { agent, .. } = effect else {
             return content;
         };
         let is_repeated = self.lanes.inbox.talk.is_repeated(*agent);
-        if !is_repeated || hint.is_empty() {
-            return content;
-        }
-        let hinted = format!("{content} {hint}");
-        if fits(&hinted, self.cx.chat.longest_message()) { hinted } else { content }
+        let repetition = is_repeated.then(|| texts.repetition_hint.clone());
+        let bot = self.cx.directory.observed(*agent);
+        let pass = bot.and_then(|bot| bot.pass_words.first()).map(|word| texts.pass_hint(word));
+        let hints = [repetition, pass].into_iter().flatten().filter(|hint| !hint.is_empty());
+        hints.fold(content, |content, hint| {
+            let hinted = format!("{content} {hint}");
+            if fits(&hinted, longest) { hinted } else { content }
+        })
     }
 
     fn is_blocked(&self, effect: &Effect, stamp: Stamp) -> bool {

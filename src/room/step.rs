@@ -86,7 +86,7 @@ impl Step<'_> {
             }
             What::Stray(message) => {
                 let cleanup = self.lanes.cleanup.get_or_insert_default();
-                cleanup.push(None, message, follow.stamp);
+                cleanup.push(None, message, (follow.stamp, None));
             }
             What::Unseen(nonce) => {
                 self.lanes.cleanup.get_or_insert_default().look_for(nonce, None);
@@ -104,7 +104,9 @@ impl Step<'_> {
             Effect::FetchMembers { ticket } => lanes.reads.want(Read::Members(ticket), stamp),
             Effect::Poll { ticket, after } => lanes.reads.want(Read::Poll { ticket, after }, stamp),
             Effect::Delete { ticket, message } => {
-                lanes.cleanup.get_or_insert_default().push(Some(ticket), message, stamp);
+                let stays = lanes.observed.as_ref().and_then(|observed| observed.stays(message));
+                let cleanup = lanes.cleanup.get_or_insert_default();
+                cleanup.push(Some(ticket), message, (stamp, stays));
             }
             Effect::Trigger { .. } | Effect::Notice { .. } | Effect::Reminder { .. } => {
                 lanes.voice.push(VoiceItem::Effect(effect, stamp));
@@ -135,8 +137,11 @@ impl Step<'_> {
                 outbox.owe_result(self.cx, of, &mut self.turns.commit, (terms, cause));
             }
         }
-        if to == PhaseKind::Dormant {
+        if to == PhaseKind::Dormant && from != to {
             self.lanes.inbox.talk.end();
+        }
+        if let Some(agent) = agent.filter(|_| cause == Cause::Unpermitted) {
+            return self.tell_unpermitted(agent);
         }
         let (was, waits) = (from == PhaseKind::Waiting, to == PhaseKind::Waiting);
         if was && !waits {

@@ -236,7 +236,7 @@ impl Turns {
 fn concerns_lanes(transition: &Transition) -> bool {
     let Transition { from, to, cause, .. } = *transition;
     let is_pause = (from == PhaseKind::Waiting) != (to == PhaseKind::Waiting);
-    let is_of_run = matches!(cause, Cause::RunStarted | Cause::RunSlow);
+    let is_of_run = matches!(cause, Cause::RunStarted | Cause::RunSlow | Cause::Unpermitted);
     // A room that sleeps remembers nothing that was said.
     let is_end = matches!(to, PhaseKind::Archived | PhaseKind::Dormant);
     is_pause || is_of_run || (is_end && from != to) || is_failure(cause) || takes_turn_away(cause)

@@ -132,6 +132,13 @@ impl VoiceLane {
         self.items.first().map(|head| head.item)
     }
 
+    /// Whether the trigger of this turn is still to be said, and whether it may stand in the channel already.
+    pub(crate) fn owes_trigger(&self, turn: TurnId) -> Option<bool> {
+        let is_it = |said: &&Saying| matches!(said.item, VoiceItem::Effect(Effect::Trigger { turn: of, .. }, _) if of == turn);
+        let trigger = self.items.iter().find(is_it)?;
+        Some(trigger.under_way.is_some() || trigger.is_doubtful)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

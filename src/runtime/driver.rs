@@ -479,7 +479,7 @@ impl<'p> Loop<'p> {
             | Action::ReadBack
             | Action::Post { .. }
             | Action::Wake(_)
-            | Action::Delete(_)
+            | Action::Delete { .. }
             | Action::Members
             | Action::History { .. }) => performer.request(room.id, request, spare),
         };

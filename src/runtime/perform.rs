@@ -83,10 +83,15 @@ impl Performer {
                     Ok(Outcome::Posted(chat.post(post).await?.id))
                 })
             }
-            Action::Delete(message) => {
+            Action::Delete { message, is_own } => {
                 self.counts.asked(Asks::Delete);
                 Asked::other("a deletion", spare, async move {
-                    match self.discord.delete(channel, message).await {
+                    let deleted = if is_own {
+                        self.discord.delete(channel, message).await
+                    } else {
+                        self.discord.delete_of_other(channel, message).await
+                    };
+                    match deleted {
                         // It was removed before: that is what was asked for.
                         Err(error) if error.kind() != ErrorKind::Gone => Err(error),
                         Ok(()) | Err(_) => Ok(Outcome::Deleted),

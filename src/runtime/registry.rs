@@ -11,6 +11,7 @@ use crate::ports::identity::Identity;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::store::ChannelStore;
 use crate::room::directory::Directory;
+use crate::settings::ObservedBot;
 use crate::values::error::ApiError;
 use crate::{Agent, AgentId, ChatMessage, DiscordApi, UserId};
 
@@ -41,6 +42,8 @@ pub(crate) struct Registry {
 struct Current {
     directory: Arc<Directory>,
     hosts: HashMap<AgentId, Hosted>,
+    /// Those that run without asking.
+    observed: HashMap<AgentId, Arc<ObservedBot>>,
     /// The same for agents that have a key: a turn looks them up by that.
     by_key: FxHashMap<AgentKey, Hosted>,
     /// Who answers people that speak during a turn.
@@ -50,7 +53,9 @@ struct Current {
 impl Current {
     /// Brings everything in line with the hosts and this directory.
     fn take(&mut self, directory: Directory) {
-        let directory = directory.with_hosted(|agent| self.hosts.contains_key(agent));
+        let directory = directory
+            .with_hosted(|agent| self.hosts.contains_key(agent))
+            .with_observed(&self.observed);
         let keyed = |(agent, hosted): (&AgentId, &Hosted)| {
             Some((directory.key_of_known(agent)?, hosted.clone()))
         };
@@ -62,9 +67,10 @@ impl Current {
 impl Registry {
     pub(crate) fn new(
         hosts: HashMap<AgentId, Hosted>,
+        observed: HashMap<AgentId, Arc<ObservedBot>>,
         orchestrator: Option<Arc<dyn Orchestrator>>,
     ) -> Self {
-        let current = Current { hosts, orchestrator, ..Current::default() };
+        let current = Current { hosts, observed, orchestrator, ..Current::default() };
         Self { current: RwLock::new(current), ..Self::default() }
     }
 
@@ -136,6 +142,9 @@ impl Registry {
         }
         let fresh = Directory::new(moderator, known, &users).with_names(names);
         let mut current = self.write();
+        for agent in current.observed.keys().filter(|agent| fresh.key(agent).is_none()) {
+            tracing::warn!(%agent, "an observed agent is not in the registry: it has no turns");
+        }
         for agent in current.hosts.keys().filter(|agent| fresh.key(agent).is_none()) {
             tracing::warn!(%agent, "a hosted agent is not in the registry, or has the library's own account: it has no turns");
         }
@@ -205,6 +214,12 @@ impl Registry {
     pub(crate) fn is_of_hosted(&self, message: &ChatMessage) -> bool {
         let directory = self.directory();
         matches!(directory.author(message), Author::Agent(agent) if directory.is_hosted(agent))
+    }
+
+    /// The observed agent with this account.
+    pub(crate) fn observed_by_account(&self, user: UserId) -> Option<AgentKey> {
+        let directory = self.directory();
+        directory.of_user(user).filter(|agent| directory.observed(*agent).is_some())
     }
 
     pub(crate) fn of_user(&self, user: UserId) -> Option<AgentKey> {

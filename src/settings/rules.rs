@@ -127,6 +127,7 @@ groups! {
         resumed_idle_notice,
         cut_notice,
         repetition_hint,
+        pass_hint,
         trigger_template,
         trigger_identifier,
         result_template,

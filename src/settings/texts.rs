@@ -45,6 +45,9 @@ pub struct Texts {
     pub cut_notice: String,
     /// What a trigger message also says to an agent whose newest reply repeated what was said; empty for nothing.
     pub repetition_hint: String,
+    /// What a trigger message also says to an observed agent ([`ObservedBot`](crate::settings::ObservedBot)); `{passWord}` is the
+    /// first of its pass words. Empty for nothing.
+    pub pass_hint: String,
     /// The trigger message. `{discordUserId}` is the agent's account, `{identifier}` the next
     /// setting.
     pub trigger_template: String,
@@ -78,6 +81,7 @@ impl Default for Texts {
             resumed_idle_notice: Self::RESUMED_IDLE_NOTICE.to_owned(),
             cut_notice: Self::CUT_NOTICE.to_owned(),
             repetition_hint: Self::REPETITION_HINT.to_owned(),
+            pass_hint: Self::PASS_HINT.to_owned(),
             trigger_template: "<@{discordUserId}>{identifier}".to_owned(),
             trigger_identifier: "➡️".to_owned(),
             result_template: "Discussion <#{discussionChannel}> is concluded. Summary: {summary}"
@@ -106,6 +110,8 @@ impl Texts {
     /// The default of what a trigger message also says to an agent that repeated what was said.
     pub const REPETITION_HINT: &str =
         "Your newest message repeated what was said: say something new, or nothing.";
+    /// The default of what a trigger message also says to an observed agent.
+    pub const PASS_HINT: &str = "If you have nothing to add, answer only {passWord}";
     /// The default words of the notice when the channel was stopped.
     pub const STOPPED_NOTICE: &str = "⏹️ Stopped. Write \"resume\" to go on.";
     /// The default words of the notice when a stop or a hold was ended, and the agents go on.
@@ -118,6 +124,11 @@ impl Texts {
         self.trigger_template
             .replace("{discordUserId}", &user.to_string())
             .replace("{identifier}", &self.trigger_identifier)
+    }
+
+    /// What the trigger of an observed agent says of passing.
+    pub(crate) fn pass_hint(&self, word: &str) -> String {
+        self.pass_hint.replace("{passWord}", word)
     }
 
     /// The result message for the callback channel of a discussion.

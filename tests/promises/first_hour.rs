@@ -763,7 +763,7 @@ async fn an_agent_that_is_hosted_twice_is_refused() {
     assert!(matches!(&twice, BuildError::HostedTwice { agent } if agent.as_str() == "poet"));
     assert_eq!(
         twice.to_string(),
-        "the agent poet is hosted twice; give each agent an id of its own"
+        "the agent poet is given twice; give each agent an id of its own"
     );
 }
 

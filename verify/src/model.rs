@@ -257,6 +257,7 @@ impl Model {
     }
 
     /// What the rules say about this input.
+    #[expect(clippy::too_many_lines, reason = "an arm for each input")]
     fn consider(&mut self, input: &Input) -> Result<Answer, Refusal> {
         match input {
             Input::Gate { agent, run, latest } => {
@@ -301,6 +302,7 @@ impl Model {
                 self.on_deleted(*message);
                 Ok(())
             }
+            Input::Removed(_) => self.on_removed(),
             Input::Hold => self.on_hold(),
             Input::Resume => self.on_resume(None),
             Input::Mute(agent) => self.on_mute(*agent),

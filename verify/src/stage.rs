@@ -10,6 +10,7 @@ use dirigent::hooks::WakeCall;
 use dirigent::host::{Consultation, Orchestrator, RunError};
 use dirigent::ports::{GuildId, Ownership, Timestamp};
 use dirigent::replay::Recorder;
+use dirigent::settings::ObservedBot;
 use dirigent::{
     AgentError, ChannelId, Config, Dirigent, IdentityStore, MemoryIdentities, Reply, Settings,
     UserId,
@@ -60,7 +61,18 @@ struct Place {
 /// An agent, and who runs it.
 struct Cast {
     agent: ScriptedAgent,
-    hosted: bool,
+    runs: Runs,
+}
+
+/// Who runs an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Runs {
+    /// The library calls it.
+    Hosted,
+    /// The host runs it when a trigger addresses it.
+    Hooked,
+    /// It is a bot that asks nobody: the test does for it what it does in the chat.
+    Observed(ObservedBot),
 }
 
 /// Makes the registry that the library is given of the one in memory.
@@ -274,7 +286,12 @@ impl Stage {
         if let Some(recorder) = &self.plan.recorder {
             builder = builder.recorder(SharedRecorder(Arc::clone(recorder)));
         }
-        for cast in self.cast.iter().filter(|cast| cast.hosted) {
+        for cast in &self.cast {
+            if let Runs::Observed(bot) = &cast.runs {
+                builder = builder.observe(cast.agent.name().clone(), bot.clone());
+            }
+        }
+        for cast in self.cast.iter().filter(|cast| cast.runs == Runs::Hosted) {
             let account = Arc::new(self.account(cast.agent.user()));
             let agent = StageAgent::new(cast.agent.clone(), place.points.clone());
             builder = builder.host(cast.agent.name().clone(), agent, account);
@@ -324,7 +341,7 @@ impl Stage {
     }
 
     fn hooks(&self) -> Hooks {
-        let owned = self.cast.iter().filter(|cast| !cast.hosted);
+        let owned = self.cast.iter().filter(|cast| cast.runs == Runs::Hooked);
         Hooks {
             agents: owned.map(|cast| cast.agent.clone()).collect(),
             discord: self.place.discord.clone(),

@@ -71,13 +71,13 @@ impl Service for Heard {
     }
 }
 
-/// Whether the event need not be told again. A message is read later in a channel that cannot be read now; of what else happened no trace
-/// would be left. A process that is shut down leaves it to the next one.
+/// Whether the event need not be told again. A message is read later in a channel that cannot be read now, and typing is over by then; of what
+/// else happened no trace would be left. A process that is shut down leaves it to the next one.
 pub(super) fn is_taken(event: &GatewayEvent, told: &Result<(), CallError>) -> bool {
     match told {
         Err(CallError::Elsewhere | CallError::Ended(DriverEnd::ShutDown)) => false,
         Err(CallError::Failed(_) | CallError::NotStored) => {
-            matches!(event, GatewayEvent::MessageCreated(_))
+            matches!(event, GatewayEvent::MessageCreated(_) | GatewayEvent::TypingStarted { .. })
         }
         Ok(()) | Err(_) => true,
     }
@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    /// A message that is not read now is read later; of what else happened no trace is left.
+    /// A message that is not read now is read later, and who types does so no more; of what else happened no trace is left.
     #[test]
     fn an_event_is_told_again_where_nothing_would_be_left_of_it() {
         let (channel, message, user) = (ChannelId::new(1), MessageId::new(2), UserId::new(3));

@@ -73,6 +73,7 @@ pub(super) fn weight(event: &GatewayEvent) -> usize {
             message.content.len() + files.sum::<usize>() + 300
         }
         GatewayEvent::MessageDeleted { .. }
+        | GatewayEvent::TypingStarted { .. }
         | GatewayEvent::MemberJoined { .. }
         | GatewayEvent::MemberLeft { .. }
         | GatewayEvent::NewestMessage { .. }

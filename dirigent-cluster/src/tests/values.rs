@@ -167,6 +167,7 @@ pub(super) fn heard() -> HeardElsewhere {
             GatewayEvent::MessageCreated(full),
             GatewayEvent::MessageUpdated(bare),
             GatewayEvent::MessageDeleted { channel: channel_id, message: deleted },
+            GatewayEvent::TypingStarted { channel: channel_id, user },
             GatewayEvent::MemberJoined { channel: channel_id, user },
             GatewayEvent::MemberLeft { channel: channel_id, user },
             GatewayEvent::NewestMessage { channel: channel_id, message: newest, parent: None },

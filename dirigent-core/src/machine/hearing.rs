@@ -3,6 +3,7 @@
 use crate::machine::ending::TurnEnd;
 use crate::machine::operator::Operator;
 use crate::machine::step::Step;
+use crate::state::reminders::InitiatorPermit;
 use crate::state::speaker_list::AGENTS_MAX;
 use crate::state::{Phase, Purpose, Start, State};
 use crate::values::config::{BOT_NOTICE_INTERVAL, FAREWELL, InterruptPolicy, MentionRule};
@@ -64,6 +65,10 @@ impl Hearing<'_, '_> {
             }
             (MessageKind::ResumeWord, Author::Human) if is_paused => {
                 Operator { step: self.step }.resume(Some(message.id))
+            }
+            (MessageKind::Unasked, Author::Agent(agent)) => {
+                self.take_unasked(message, agent);
+                Ok(())
             }
             _ => {
                 self.take_part(message, mentioned);
@@ -141,6 +146,24 @@ impl Hearing<'_, '_> {
         }
     }
 
+    /// An agent wrote that runs without asking (rule 83): in its turn that is a part of its reply, and else no turn
+    /// moves by it.
+    fn take_unasked(&mut self, message: &Message, agent: AgentKey) {
+        if self.step.state.floor.speaker() == Some(agent) {
+            return self.on_piece(message.id, &message.tail);
+        }
+        if self.marks_permit(agent) {
+            return;
+        }
+        let State { floor, standing, .. } = &*self.step.state;
+        if floor.phase == Phase::Disabled && !standing.is_stopped() {
+            // Every agent may speak here.
+            self.step.members().recount();
+        } else if !self.is_in_grace(agent) {
+            self.step.tell(Some(agent), Cause::Unpermitted);
+        }
+    }
+
     fn hear_in_turn(&mut self, id: MessageId, author: Author, addressed: Option<&[AgentKey]>) {
         self.request_cycle(addressed);
         if author == Author::Human {
@@ -205,14 +228,8 @@ impl Hearing<'_, '_> {
         addressed: Option<&[AgentKey]>,
     ) {
         let author = message.author;
-        if let (Author::Agent(agent), Some(permit)) =
-            (author, self.step.state.reminders.permit_mut())
-        {
-            if permit.agent == agent && permit.is_running() {
-                // What it says wakes the channel when its run is over.
-                permit.mark_spoken();
-                return self.step.out.changed();
-            }
+        if matches!(author, Author::Agent(agent) if self.marks_permit(agent)) {
+            return;
         }
         if qualifies {
             let words = &self.step.state.words;
@@ -222,6 +239,15 @@ impl Hearing<'_, '_> {
                 self.ask(message.id);
             }
         }
+    }
+
+    /// What the agent says while its permit runs wakes the channel when that run is over. Returns whether it runs.
+    fn marks_permit(&mut self, agent: AgentKey) -> bool {
+        let permit = self.step.state.reminders.permit_mut();
+        let running = permit.filter(|permit| permit.agent == agent && permit.is_running());
+        let is_running = running.map(InitiatorPermit::mark_spoken).is_some();
+        self.step.out.changed_if(is_running);
+        is_running
     }
 
     /// This is the one message for which the channel wakes, where that matters.

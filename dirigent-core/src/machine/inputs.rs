@@ -37,6 +37,10 @@ pub(crate) fn consider(step: &mut Step<'_>, input: &Input) -> Result<Answer, Ref
         Input::Addressed { message, agents } => Hearing { step }.on_addressed(message, agents)?,
         Input::MessageEdited { id, author, tail } => Hearing { step }.on_edit(*id, *author, tail),
         Input::Deleted(message) => Hearing { step }.on_deleted(*message),
+        Input::Removed(agent) => {
+            step.state.floor.phase.require_turns()?;
+            step.tell(Some(*agent), Cause::MessageRemoved);
+        }
         Input::Members { ticket, agents } => Listing { step }.on_members(*ticket, agents)?,
         Input::MemberJoined(agent) => Listing { step }.on_joined(*agent),
         Input::MemberLeft(agent) => Listing { step }.on_left(*agent),

@@ -52,6 +52,8 @@ pub enum SilencePolicy {
     ///   it: `NO_`, `NO_RE`;
     /// * reply tags such as `[[reply_to_current]]`, taken off both ends;
     /// * Markdown emphasis, code marks or fences around the whole token: `**NO_REPLY**`.
+    ///
+    /// What OpenClaw itself says of a run that failed is held back, too ([`is_notice`](Self::is_notice)).
     OpenClaw,
     /// The shared rules, and a reply whose last line with text is only `NO_REPLY` is silent,
     /// prose before it or not. It suits hosts that hold
@@ -99,8 +101,22 @@ impl SilencePolicy {
         if is_silent { "" } else { rest }
     }
 
-    /// How a run that ended with this text ended: [`Outcome::Pass`] when it is silent, else
-    /// [`Outcome::Spoke`] with the tail of what is delivered.
+    /// Whether the program around the agent says with this that a run failed, as OpenClaw 2026.9 does with `⚠️ Agent couldn't
+    /// generate a response` and `⚙️ Agent was aborted.`. The other policies know no such text.
+    ///
+    /// ```
+    /// # use dirigent_core::text::SilencePolicy;
+    /// assert!(SilencePolicy::OpenClaw.is_notice("⚙️ Agent was aborted."));
+    /// assert!(!SilencePolicy::Tolerant.is_notice("⚙️ Agent was aborted."));
+    /// ```
+    pub fn is_notice(self, text: &str) -> bool {
+        let text = trim(text);
+        let failed = || text.starts_with("⚠️ Agent couldn't generate");
+        self == Self::OpenClaw && (failed() || text == "⚙️ Agent was aborted.")
+    }
+
+    /// How a run that ended with this text ended: [`Outcome::Failed`] with a notice ([`is_notice`](Self::is_notice)),
+    /// [`Outcome::Pass`] when it is silent, else [`Outcome::Spoke`] with the tail of what is delivered.
     ///
     /// ```
     /// use dirigent_core::text::SilencePolicy;
@@ -111,6 +127,7 @@ impl SilencePolicy {
     /// ```
     pub fn outcome(self, text: &str) -> Outcome {
         match self.deliverable(text) {
+            "" if self.is_notice(text) => Outcome::Failed,
             "" => Outcome::Pass,
             text => Outcome::Spoke { tail: Tail::of(text) },
         }
@@ -129,6 +146,7 @@ impl SilencePolicy {
                         || is_token(text.trim_matches(is_mark_or_space))
                         || is_envelope(text)
                         || is_reasoned_silence(text)
+                        || self.is_notice(text)
                 }
             }
     }

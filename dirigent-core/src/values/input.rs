@@ -146,6 +146,9 @@ pub enum Input {
     /// [`PeopleRules::withdraw_deleted`](crate::config::PeopleRules::withdraw_deleted), and only to a question that no
     /// turn has taken, and of which the agent that has the floor was not told.
     Deleted(MessageId),
+    /// The host removed a message of this agent's from the channel, because it said only that the agent has nothing to say. It
+    /// changes nothing; a transition tells of it.
+    Removed(AgentKey),
     /// Pauses the channel and keeps its order, until resumed.
     Hold,
     /// Ends a stop or a hold.
@@ -322,6 +325,10 @@ pub enum MessageKind {
     /// The whole message is a configured resume word. From a human it resumes the channel; from
     /// anybody else, or when nothing is paused, it is conversation.
     ResumeWord,
+    /// Said by an agent that never asks before it runs, so that only what it writes shows that it ran. Within its turn it is a
+    /// part of its reply. Outside of it, it counts towards the ceilings and moves no turn, and a transition tells of it
+    /// ([`Cause::Unpermitted`](crate::Cause::Unpermitted)). From anybody but an agent it is conversation.
+    Unasked,
 }
 
 /// What became of a pending effect.

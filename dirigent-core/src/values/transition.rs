@@ -253,6 +253,10 @@ named! {
     AwaitingHuman = "awaiting-human",
     /// The question was deleted, and no agent had it or has taken it: dormant.
     Withdrawn = "withdrawn",
+    /// The agent wrote outside of its turn and runs without asking: no turn moves by that.
+    Unpermitted = "unpermitted",
+    /// The host removed a message in which the agent said only that it has nothing to say.
+    MessageRemoved = "message-removed",
     /// A budget is spent: dormant.
     BudgetSpent = "budget-spent",
     /// An operator let the budgets begin anew.

@@ -44,6 +44,7 @@ mod signal;
 mod silence;
 mod status;
 mod ticks;
+mod unasked;
 mod unheard;
 mod unknown_members;
 mod wake;

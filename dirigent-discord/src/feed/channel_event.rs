@@ -10,6 +10,7 @@ pub(super) enum ChannelEvent {
     Created(ChatMessage, Option<ChannelId>),
     Updated(ChatMessage),
     Deleted(Vec<MessageId>),
+    Typing(UserId),
     /// The id of the channel's newest message. The parent is named where the channel is a thread.
     Newest(MessageId, Option<ChannelId>),
     Joined(UserId),
@@ -41,6 +42,7 @@ impl ChannelEvent {
                 }
                 Ok(())
             }
+            Self::Typing(user) => dirigent.typing_started(channel, user).await,
             Self::Newest(newest, None) => dirigent.newest_message(channel, newest).await,
             Self::Newest(newest, Some(parent)) => {
                 dirigent.newest_message_of_thread(channel, parent, newest).await
@@ -64,7 +66,7 @@ impl ChannelEvent {
     pub(super) fn condensed(&self) -> Option<Self> {
         match self {
             Self::Created(message, None) => Some(Self::Newest(message.id, None)),
-            Self::Updated(_) | Self::Deleted(_) => None,
+            Self::Updated(_) | Self::Deleted(_) | Self::Typing(_) => None,
             Self::Created(_, Some(_))
             | Self::Newest(..)
             | Self::Joined(_)

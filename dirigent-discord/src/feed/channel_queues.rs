@@ -249,7 +249,8 @@ fn condense(events: VecDeque<ChannelEvent>) -> VecDeque<ChannelEvent> {
             Some(ChannelEvent::Left(user)) => note(&mut members, user, false),
             Some(ChannelEvent::Stopped) => is_stopped = true,
             Some(ChannelEvent::ChannelDeleted) => is_deleted = true,
-            Some(ChannelEvent::Updated(_) | ChannelEvent::Deleted(_)) | None => {}
+            Some(ChannelEvent::Updated(_) | ChannelEvent::Deleted(_) | ChannelEvent::Typing(_))
+            | None => {}
         }
     }
     let members = members.into_iter().map(|(user, is_here)| {

@@ -94,6 +94,10 @@ impl ShardFeed {
             News::Deleted(channel, messages) => {
                 return self.tell(channel, ChannelEvent::Deleted(messages));
             }
+            News::Typing(typing) => {
+                let channel = ChannelId::new(typing.channel_id.0);
+                return self.tell(channel, ChannelEvent::Typing(typing.user_id.user()));
+            }
             News::Reaction(reaction) => return self.reacted(&reaction),
             News::Ready(ready) => {
                 // With several shards one may well be empty.
@@ -224,6 +228,7 @@ impl ShardFeed {
             News::Created(_)
             | News::Updated(_)
             | News::Deleted(..)
+            | News::Typing(_)
             | News::Reaction(_)
             | News::Ready(_)
             | News::Resumed
@@ -406,6 +411,7 @@ fn place_of(news: &News) -> Option<Changed> {
         News::Created(_)
         | News::Updated(_)
         | News::Deleted(..)
+        | News::Typing(_)
         | News::Reaction(_)
         | News::Ready(_)
         | News::Resumed

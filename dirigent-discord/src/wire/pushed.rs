@@ -116,6 +116,13 @@ pub(crate) struct DeletedMessages {
     pub(crate) channel_id: Number,
 }
 
+/// An account began to type.
+#[derive(Clone, Copy, Deserialize)]
+pub(crate) struct PushedTyping {
+    pub(crate) channel_id: Number,
+    pub(crate) user_id: Number,
+}
+
 /// Someone reacted to a message.
 #[derive(Deserialize)]
 pub(crate) struct PushedReaction {

@@ -249,6 +249,14 @@ impl DiscordApi for MemoryAccount {
         self.ask(Call::Delete, Some(channel), |world, me| world.delete(me, channel, message)).await
     }
 
+    async fn delete_of_other(
+        &self,
+        channel: ChannelId,
+        message: MessageId,
+    ) -> Result<(), ApiError> {
+        self.delete(channel, message).await
+    }
+
     async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
         let channel = Some(request.channel);
         self.ask(Call::History, channel, |world, me| world.history(me, request)).await

@@ -237,6 +237,7 @@ impl Event {
             Self::MessageDeleted { channel, message } => {
                 dirigent.message_deleted(channel, message).await
             }
+            Self::TypingStarted { channel, user } => dirigent.typing_started(channel, user).await,
             Self::MemberJoined { channel, user } => dirigent.member_joined(channel, user).await,
             Self::MemberLeft { channel, user } => dirigent.member_left(channel, user).await,
             Self::ChannelDeleted { channel, .. } => dirigent.channel_deleted(channel).await,
@@ -280,6 +281,7 @@ impl Event {
             Self::MessageCreated(_)
                 | Self::MessageEdited(_)
                 | Self::MessageDeleted { .. }
+                | Self::TypingStarted { .. }
                 | Self::MemberJoined { .. }
                 | Self::MemberLeft { .. }
                 | Self::ChannelDeleted { .. }

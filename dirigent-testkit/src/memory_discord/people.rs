@@ -6,6 +6,7 @@ use dirigent::ports::{ApiError, Attachment, ChatKind};
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 
 use super::MemoryDiscord;
+use super::event::Event;
 
 impl MemoryDiscord {
     /// Lets an account say something: a person, a webhook, or a bot that is not a registered agent.
@@ -81,6 +82,11 @@ impl MemoryDiscord {
             Ok(id) => id,
             Err(error) => panic!("{user} cannot speak in {channel}: {error}"),
         }
+    }
+
+    /// Lets an account begin to type, as its client shows it.
+    pub fn begin_typing(&self, channel: ChannelId, user: UserId) {
+        self.world().publish(Event::TypingStarted { channel, user });
     }
 
     /// A file that a message may have, and that can be read from then on.

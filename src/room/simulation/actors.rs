@@ -23,6 +23,13 @@ impl World {
             _ => format!("w{}", self.number),
         };
         let lost = self.dice.chance(20);
+        let text = match self.number % 5 {
+            2 if self.fixed.directory.has_observed() && text.starts_with('w') => {
+                let agent = self.number / 5 % u64::from(self.fixed.agents);
+                format!("{text} <@{}>", user_of(agent as u32))
+            }
+            _ => text,
+        };
         let (text, kind) = match self.number % 9 {
             // So Discord shows a message to a bot without the message-content intent.
             4 if self.sends_forms => (String::new(), AuthorKind::Human),
@@ -31,7 +38,11 @@ impl World {
         };
         let is_word = text.starts_with('w');
         note!(self, "person {text:?} {kind:?} lost {lost}");
+        let mentioned = self.observed_in(&text);
         let id = self.chat.say(self.now, (PERSON, kind), text, lost);
+        if let Some(agent) = mentioned.filter(|_| self.dice.chance(700)) {
+            self.react(agent);
+        }
         if is_word && self.keeps() {
             self.books.spoken(id, self.now);
             self.ledger.spoken(id);
@@ -141,12 +152,69 @@ impl World {
         let Some(agent) = agent.map(AgentKey::new).filter(|agent| !self.is_hosted(*agent)) else {
             return;
         };
-        if self.is_exact {
+        if self.is_observed(agent) {
+            self.react(agent);
+        } else if self.is_exact {
             self.plans.push((self.now, Plan::Ask(agent)));
         } else if self.calm || self.dice.chance(850) {
             let at = self.soon(6_000);
             self.plans.push((at, Plan::Ask(agent)));
         }
+    }
+
+    /// The observed agent that a person's words mention.
+    fn observed_in(&self, text: &str) -> Option<AgentKey> {
+        let mut agents = (0..self.fixed.agents).map(AgentKey::new);
+        let is_it = |agent: &AgentKey| {
+            self.is_observed(*agent) && text.contains(&format!("<@{}>", user_of(agent.get())))
+        };
+        agents.find(is_it)
+    }
+
+    /// An observed agent was mentioned: it answers at once, late, piece by piece, with a preview, with a pass word, or not at
+    /// all.
+    fn react(&mut self, agent: AgentKey) {
+        let drawn = self.dice.below(20);
+        if drawn == 0 || self.calm && drawn < 10 {
+            return;
+        }
+        self.number += 1;
+        let number = self.number;
+        let says = |text: String| Plan::Say { agent, text };
+        let begins = self.soon(if self.calm { 3_000 } else { 20_000 });
+        let then = |millis| later(begins, millis);
+        let reply = then(1 + self.dice.below(9_000));
+        match drawn {
+            _ if self.calm => self.plans.push((begins, says("[[pass]]".to_owned()))),
+            1..=4 => self.plans.push((begins, says("[[pass]]".to_owned()))),
+            5..=8 => {
+                self.plans.push((begins, Plan::Type(agent)));
+                self.plans.push((reply, says(format!("o{number}"))));
+            }
+            9 => self.plans.push((begins, Plan::Type(agent))),
+            10 | 11 => {
+                self.plans.push((begins, says(format!("o{number}…"))));
+                for edit in 1..4 {
+                    let text = format!("o{number}{}", ".".repeat(edit as usize));
+                    self.plans.push((then(edit * 1_200), Plan::Edit { agent, text }));
+                }
+                self.plans.push((then(4_800), Plan::Unsay(agent)));
+                self.plans.push((then(5_000), says(format!("o{number}"))));
+            }
+            12..=14 => {
+                self.plans.push((begins, says(format!("o{number}a"))));
+                self.plans.push((reply, says(format!("o{number}b"))));
+            }
+            _ => self.plans.push((begins, says(format!("o{number}")))),
+        }
+    }
+
+    /// The newest message of this agent that says something.
+    fn newest_of(&self, agent: AgentKey) -> Option<dirigent_core::MessageId> {
+        let user = user_of(agent.get());
+        let mut said = self.chat.said.iter().rev();
+        let says = |text: &str| text.starts_with('o');
+        said.find(|it| it.author == user && says(&it.content)).map(|message| message.id)
     }
 
     /// An agent of the host's does what it had in mind.
@@ -165,7 +233,42 @@ impl World {
             Plan::Say { agent, text } => {
                 note!(self, "{agent:?} says {text:?}");
                 let author = (user_of(agent.get()), AuthorKind::Bot);
-                self.chat.say(self.now, author, text, false);
+                let lost = self.is_observed(agent) && self.dice.chance(50);
+                self.chat.say(self.now, author, text, lost);
+            }
+            Plan::Type(agent) => {
+                note!(self, "{agent:?} types");
+                if self.chat.gateway {
+                    self.room.typing(&self.fixed.context(), self.now, agent);
+                    self.after();
+                }
+            }
+            Plan::Edit { agent, text } => {
+                let Some(id) = self.newest_of(agent) else {
+                    return;
+                };
+                note!(self, "{agent:?} edits {} into {text:?}", id.get());
+                let message = self.chat.said.iter_mut().find(|message| message.id == id);
+                let Some(message) = message else {
+                    return;
+                };
+                message.content = text.into();
+                let message = message.clone();
+                if self.chat.gateway {
+                    let _ = self.room.edited(&self.fixed.context(), self.now, message);
+                    self.after();
+                }
+            }
+            Plan::Unsay(agent) => {
+                let Some(id) = self.newest_of(agent) else {
+                    return;
+                };
+                note!(self, "{agent:?} deletes {}", id.get());
+                self.chat.delete(id);
+                if self.chat.gateway {
+                    self.room.deleted(&self.fixed.context(), self.now, id);
+                    self.after();
+                }
             }
             Plan::End { agent, run, outcome } => {
                 let run = Some(run);

@@ -166,8 +166,17 @@ fn a_deletion_of_what_a_person_wrote_is_noticed() {
     let mut world = world();
     world.person();
     let id = world.chat.said[0].id;
-    world.check_start(&Action::Delete(id));
+    world.check_start(&Action::Delete { message: id, is_own: true });
     assert!(world.books.broken.is_some_and(|why| why.contains("another account")));
+}
+
+#[test]
+fn a_removal_of_what_no_observed_agent_wrote_is_noticed() {
+    let mut world = world();
+    world.person();
+    let id = world.chat.said[0].id;
+    world.check_start(&Action::Delete { message: id, is_own: false });
+    assert!(world.books.broken.is_some_and(|why| why.contains("no pass word")));
 }
 
 #[test]
@@ -194,7 +203,7 @@ fn a_deletion_of_a_trigger_that_is_still_owed_is_noticed() {
     let id = said.id;
     said.author = MODERATOR;
     said.nonce = Some(nonce);
-    world.check_start(&Action::Delete(id));
+    world.check_start(&Action::Delete { message: id, is_own: true });
     assert!(world.books.broken.is_some_and(|why| why.contains("still owes it")));
 }
 

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use dirigent_core::snapshot::{PermitRun, Phase, State, WaitingFrom};
-use dirigent_core::{Effect, RunId, Snapshot, Timestamp};
+use dirigent_core::{AgentKey, Effect, RunId, Snapshot, Timestamp};
 
 use super::super::action::{Account, Action, Started};
 use super::books::delivery;
-use super::chat::{Answers, ROOM};
+use super::chat::{Answers, ROOM, user_of};
 use super::flight::{Fate, Flight, What};
 use super::world::{World, note};
 use crate::MessageId;
@@ -70,7 +70,7 @@ impl World {
             Action::ReadBack => What::ReadBack,
             Action::Post { account, post } => What::Post { account, post },
             Action::Wake(request) => What::Wake { agent: request.agent },
-            Action::Delete(message) => What::Delete(message),
+            Action::Delete { message, .. } => What::Delete(message),
             Action::Members => What::Members,
             Action::History { request, .. } => What::History(request),
             Action::Call(request) => {
@@ -233,7 +233,7 @@ impl World {
                 }
                 self.check_voice(Some(run), false);
             }
-            Action::Delete(message) => self.check_deletion(*message),
+            Action::Delete { message, is_own } => self.check_deletion(*message, *is_own),
             Action::Consult(request) => {
                 let turn = request.turn;
                 let is_it = |effect: &Effect| matches!(effect, Effect::Consult { turn: known, .. } if *known == turn);
@@ -248,10 +248,21 @@ impl World {
     }
 
     /// What the record owes may be deleted, and a trigger that arrived after the record owed it no more.
-    fn check_deletion(&mut self, message: MessageId) {
+    fn check_deletion(&mut self, message: MessageId, is_own: bool) {
         let Some(said) = self.chat.said.iter().find(|said| said.id == message) else {
             return;
         };
+        if !is_own {
+            let agents = (0..self.fixed.agents).map(AgentKey::new);
+            let mut observed = agents.filter(|agent| self.is_observed(*agent));
+            let is_by_one = observed.any(|agent| said.author == user_of(agent.get()));
+            if !is_by_one || &*said.content != "[[pass]]" {
+                self.books.fail(
+                    "a message is removed that is no pass word of an observed agent".to_owned(),
+                );
+            }
+            return;
+        }
         if said.author != super::chat::MODERATOR {
             return self.books.fail("a message of another account is deleted".to_owned());
         }

@@ -12,7 +12,7 @@ use super::books::{OpenReply, delivery};
 use super::chat::Answers;
 use super::flight::What;
 use super::start::is_judged;
-use super::world::{World, note};
+use super::world::{Plan, World, note};
 
 impl World {
     pub(super) fn step(&mut self) {
@@ -31,7 +31,11 @@ impl World {
             980..=984 => {
                 let agent = self.dice.below(u64::from(self.fixed.agents)) as u32;
                 let agent = AgentKey::new(agent);
-                if !self.is_hosted(agent) || self.dice.chance(200) {
+                if self.is_observed(agent) {
+                    // Out of turn, and not mentioned.
+                    let text = format!("o{}", self.now.as_millis());
+                    self.perform_plan(Plan::Say { agent, text });
+                } else if !self.is_hosted(agent) || self.dice.chance(200) {
                     self.ask(agent);
                 }
             }

@@ -26,7 +26,7 @@ use super::neighbours::Neighbours;
 use super::store::Store;
 use crate::admission::{Admission, Limits, Next};
 use crate::record::discussion::Discussion;
-use crate::settings::Pacing;
+use crate::settings::{ObservedBot, Pacing};
 use crate::values::message::Began;
 use crate::values::stage::DriverStage;
 use crate::{AgentId, Settings};
@@ -66,8 +66,24 @@ impl Fixed {
 #[derive(Clone, Debug)]
 pub(super) enum Plan {
     Ask(AgentKey),
-    Say { agent: AgentKey, text: String },
-    End { agent: AgentKey, run: RunId, outcome: dirigent_core::Outcome },
+    Say {
+        agent: AgentKey,
+        text: String,
+    },
+    /// An observed agent begins to type.
+    Type(AgentKey),
+    /// An observed agent edits its newest message into this.
+    Edit {
+        agent: AgentKey,
+        text: String,
+    },
+    /// An observed agent deletes its newest message.
+    Unsay(AgentKey),
+    End {
+        agent: AgentKey,
+        run: RunId,
+        outcome: dirigent_core::Outcome,
+    },
 }
 
 #[derive(Debug)]
@@ -144,6 +160,9 @@ impl World {
             config.people.settle =
                 Duration::from_millis([300, 2_000, 60_000][seed as usize / 10 % 3]);
             fixed.config = Arc::new(config);
+        }
+        if seed % 10 == 3 {
+            observe(&mut fixed);
         }
         let nonce_kept = Duration::from_secs(150 + dice.below(450));
         Self::with(fixed, dice, seed, nonce_kept, log)
@@ -447,6 +466,11 @@ impl World {
         }
     }
 
+    /// Whether it runs without asking.
+    pub(super) fn is_observed(&self, agent: AgentKey) -> bool {
+        self.fixed.directory.observed(agent).is_some()
+    }
+
     pub(super) fn is_hosted(&self, agent: AgentKey) -> bool {
         self.fixed.directory.is_hosted(agent)
     }
@@ -477,6 +501,16 @@ impl World {
             }
         }
     }
+}
+
+/// An agent that the library does not call runs without asking, and is observed.
+fn observe(fixed: &mut Fixed) {
+    let bot = ObservedBot::default().with(|bot| bot.removes = fixed.agents % 2 == 0);
+    let bot = Arc::new(bot);
+    let names = (0..fixed.agents).map(|number| AgentId::from(format!("agent-{number}")));
+    let bots = names.map(|name| (name, Arc::clone(&bot))).collect();
+    fixed.directory = fixed.directory.clone().with_observed(&bots);
+    fixed.settings.hooks.notify = true;
 }
 
 fn new_admission(fixed: &Fixed) -> Admission {

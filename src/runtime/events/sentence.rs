@@ -47,7 +47,7 @@ const WHY: [(Cause, &str); 15] = [
 ];
 
 /// What happened otherwise. `{}` stands for the agent.
-const WORDS: [(Cause, &str); 76] = [
+const WORDS: [(Cause, &str); 78] = [
     (Cause::Created, "the channel was created"),
     (Cause::ModeChanged, "the mode was changed"),
     (Cause::HumanMessage, "a person wrote"),
@@ -109,6 +109,11 @@ const WORDS: [(Cause, &str); 76] = [
     (Cause::CeilingReached, "the agents have talked as long as they may without a person"),
     (Cause::CeilingReset, "a person lets the agents talk on"),
     (Cause::Withdrawn, "the question was deleted before an agent was told of it"),
+    (Cause::Unpermitted, "{} wrote outside of its turn"),
+    (
+        Cause::MessageRemoved,
+        "a message of {} was removed, since it only said that it has nothing to say",
+    ),
     (Cause::BudgetSpent, "a budget is spent: no agent speaks until an operator resets it"),
     (Cause::BudgetReset, "an operator reset the budgets"),
     (Cause::TooFewAgents, "fewer than two agents are here: turns are not kept"),

@@ -90,6 +90,7 @@ pub(super) fn input(input: &Input) -> String {
         Input::Archive => "an operator archives the channel".to_owned(),
         Input::Stop => "an operator stops the channel".to_owned(),
         Input::Deleted(message) => format!("{message} is deleted"),
+        Input::Removed(agent) => format!("the host removes a message of {agent}"),
         Input::EditedToStop(message) => format!("a person edits {message} into a stop word"),
         Input::Hold => "an operator holds the channel".to_owned(),
         Input::Resume => "an operator resumes the channel".to_owned(),
@@ -221,6 +222,7 @@ fn said(message: &Message) -> String {
         MessageKind::System => " (a system message)",
         MessageKind::StopWord => " (a stop word)",
         MessageKind::ResumeWord => " (a resume word)",
+        MessageKind::Unasked => " (unasked)",
         MessageKind::Conversation | _ => "",
     };
     let late = if *backfilled { ", read from the history" } else { "" };

@@ -185,6 +185,8 @@ fn settled_causes(effects: &[Effect]) -> impl Iterator<Item = Cause> {
                     | Cause::NoOtherAgent
                     | Cause::AwaitingHuman
                     | Cause::Withdrawn
+                    | Cause::Unpermitted
+                    | Cause::MessageRemoved
                     | Cause::BudgetSpent
                     | Cause::BudgetReset
                     | Cause::Finished

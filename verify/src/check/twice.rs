@@ -10,7 +10,7 @@ use super::walk::Walk;
 use super::{Failure, Report, Step};
 
 /// Delivers every input once to one machine and twice to another, which must do the same
-/// (D78). `Wake` is left out, because it carries nothing by which a repetition could be known.
+/// (D78). `Wake` and `Removed` are left out, because they carry nothing by which a repetition could be known.
 ///
 /// # Errors
 ///
@@ -66,6 +66,7 @@ fn twice(walk: &mut Walk, twin: &mut TurnMachine, input: &Input) -> Result<(), S
             | Input::Spent { .. }
             | Input::ResetBudget
             | Input::TriggerAgain
+            | Input::Removed(_)
     );
     // The host does not give a message that was read late twice (rule 73).
     let late = matches!(

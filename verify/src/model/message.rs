@@ -49,6 +49,10 @@ impl Model {
             (Author::Human, MessageKind::ResumeWord) if self.rest.is_some() => {
                 self.on_resume(Some(message.id))
             }
+            (Author::Agent(agent), MessageKind::Unasked) => {
+                self.hear_unasked(agent, message);
+                Ok(())
+            }
             _ => {
                 let round = self.round_of(message.author, addressed);
                 self.converse(message, round);
@@ -111,6 +115,26 @@ impl Model {
         if counts_again {
             self.ask_recount();
         }
+    }
+
+    /// Rule 83: what an agent writes that asks nobody before it runs.
+    fn hear_unasked(&mut self, agent: AgentKey, message: &Message) {
+        let is_late = self.speaker() == Some(agent) || self.is_in_grace(agent);
+        self.take_piece(agent, message.id, &message.tail);
+        if self.has_running_permit(agent) {
+            self.mark_permit_spoken();
+        } else if self.is_disabled_by_count() && !self.is_stopped() {
+            self.ask_recount();
+        } else if !is_late {
+            self.causes.push(Cause::Unpermitted);
+        }
+    }
+
+    /// Rule 83.
+    pub(super) fn on_removed(&mut self) -> Result<(), Refusal> {
+        self.check_runs_matter()?;
+        self.causes.push(Cause::MessageRemoved);
+        Ok(())
     }
 
     /// Rule 23.

@@ -22,7 +22,8 @@ impl World {
         }
         match self.dice.below(1_000) {
             0..=339 => self.write(Author::Human, MessageKind::Conversation),
-            340..=449 => self.write_as_agent(MessageKind::Conversation),
+            340..=409 => self.write_as_agent(MessageKind::Conversation),
+            410..=449 => self.write_as_agent(MessageKind::Unasked),
             450..=489 => self.write(Author::Bot, MessageKind::Conversation),
             490..=509 => self.write_oddly(),
             510..=539 => self.edit_something(),
@@ -143,6 +144,7 @@ impl World {
                 members: keys,
                 initiator: Some(someone),
             }),
+            79..=81 => Input::Removed(someone),
             _ => Input::Tick,
         };
         self.feed(&input).map(drop)

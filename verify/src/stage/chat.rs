@@ -149,6 +149,17 @@ impl DiscordApi for StageAccount {
         deleted
     }
 
+    async fn delete_of_other(
+        &self,
+        channel: ChannelId,
+        message: MessageId,
+    ) -> Result<(), ApiError> {
+        self.points.pass("before a deletion").await;
+        let deleted = self.account.delete_of_other(channel, message).await;
+        self.points.pass("after a deletion").await;
+        deleted
+    }
+
     async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
         self.points.pass("before reading messages").await;
         let read = self.account.history(request).await;

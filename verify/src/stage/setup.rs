@@ -7,7 +7,7 @@ use std::time::Duration;
 use dirigent::host::Orchestrator;
 use dirigent::ports::{Identity, Ownership};
 use dirigent::replay::Recorder;
-use dirigent::settings::Pacing;
+use dirigent::settings::{ObservedBot, Pacing};
 use dirigent::{AgentId, Config, IdentityStore, MemoryIdentities, Settings};
 use dirigent_testkit::memory_discord::Faults;
 use dirigent_testkit::scripted_agent::{Line, ScriptedAgent};
@@ -16,7 +16,7 @@ use dirigent_testkit::{ManualClock, MemoryDiscord};
 use super::clock::StageClock;
 use super::points::Points;
 use super::store::StageStore;
-use super::{Cast, Place, Plan, Stage};
+use super::{Cast, Place, Plan, Runs, Stage};
 
 /// Puts a [`Stage`] together.
 ///
@@ -34,7 +34,7 @@ use super::{Cast, Place, Plan, Stage};
 /// ```
 #[derive(Debug)]
 pub struct Setup {
-    agents: Vec<(AgentId, Vec<Line>, bool)>,
+    agents: Vec<(AgentId, Vec<Line>, Runs)>,
     rooms: usize,
     plan: Plan,
     faults: Option<Faults>,
@@ -70,14 +70,21 @@ impl Setup {
     /// An agent that the library calls.
     #[must_use]
     pub fn hosted(mut self, name: &str, lines: impl IntoIterator<Item = Line>) -> Self {
-        self.agents.push((name.into(), lines.into_iter().collect(), true));
+        self.agents.push((name.into(), lines.into_iter().collect(), Runs::Hosted));
         self
     }
 
     /// An agent that the host runs when a trigger message addresses it.
     #[must_use]
     pub fn hooked(mut self, name: &str, lines: impl IntoIterator<Item = Line>) -> Self {
-        self.agents.push((name.into(), lines.into_iter().collect(), false));
+        self.agents.push((name.into(), lines.into_iter().collect(), Runs::Hooked));
+        self
+    }
+
+    /// A bot that asks nobody before it runs: the test does for it what it does in the chat.
+    #[must_use]
+    pub fn observed(mut self, name: &str, bot: ObservedBot) -> Self {
+        self.agents.push((name.into(), Vec::new(), Runs::Observed(bot)));
         self
     }
 
@@ -219,7 +226,7 @@ impl Setup {
         let store = StageStore::new(clock.clone(), points.clone());
         let watched = Arc::new(StageClock::new(clock.clone(), points.clone()));
         let identities = MemoryIdentities::new();
-        let agents = self.agents.into_iter().map(|(name, lines, hosted)| {
+        let agents = self.agents.into_iter().map(|(name, lines, runs)| {
             let user = discord.add_bot();
             let agent_name = name.as_str().to_owned();
             let identity = Identity { discord_user_id: user, agent_id: name.clone(), agent_name };
@@ -230,7 +237,7 @@ impl Setup {
             for line in lines {
                 agent.then(line);
             }
-            Cast { agent, hosted }
+            Cast { agent, runs }
         });
         let cast: Vec<Cast> = agents.collect();
         let mut members = vec![moderator, person];

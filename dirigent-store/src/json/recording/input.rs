@@ -39,6 +39,7 @@ enums! {
         Stop,
         EditedToStop(message: MessageId),
         Deleted(message: MessageId),
+        Removed(agent: AgentKey),
         Hold,
         Resume,
         Mute(agent: AgentKey),

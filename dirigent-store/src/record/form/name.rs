@@ -73,6 +73,7 @@ named! {
         System = "system",
         StopWord = "stopWord",
         ResumeWord = "resumeWord",
+        Unasked = "unasked",
     }
 }
 

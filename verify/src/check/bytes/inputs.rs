@@ -126,6 +126,7 @@ fn about_absence_and_choices(kind: u8, details: [u8; 5]) -> Input {
         51 | 88 => Input::Offline(words::agent(a)),
         52 | 53 => Input::Online(words::agent(a)),
         58 => Input::Spent { cost: u64::from(a % 8) },
+        59 if a >= 128 => Input::Removed(words::agent(b)),
         59 => Input::Finish,
         87 if a < 128 => Input::ResetBudget,
         89 if a < 128 => Input::TriggerAgain,

@@ -71,6 +71,7 @@ pub(super) fn kind(byte: u8) -> MessageKind {
         0 => MessageKind::System,
         1 => MessageKind::StopWord,
         2 | 3 => MessageKind::ResumeWord,
+        4 | 5 => MessageKind::Unasked,
         _ => MessageKind::Conversation,
     }
 }

@@ -1,0 +1,288 @@
+//! A bot that answers when it is mentioned, and asks nobody, has turns like any agent.
+
+use std::time::Duration;
+
+use dirigent::ports::Mentions;
+use dirigent::settings::ObservedBot;
+use dirigent::snapshot::PhaseKind;
+use dirigent::{MessageId, UserId};
+use dirigent_testkit::memory_discord::Permissions;
+use dirigent_verify::stage::{Setup, Stage};
+
+use super::kit::{MILLI, MINUTE, SECOND};
+
+const QUIET: Duration = Duration::from_millis(1_500);
+
+fn two() -> Setup {
+    two_like(ObservedBot::default())
+}
+
+fn two_like(bot: ObservedBot) -> Setup {
+    Setup::new().observed("a", bot.clone()).observed("b", bot)
+}
+
+fn table(setup: Setup) -> Stage {
+    let mut stage = setup.stage();
+    stage.chat();
+    stage
+}
+
+fn user(stage: &Stage, name: &str) -> UserId {
+    stage.agent(name).user()
+}
+
+/// This bot writes.
+fn says(stage: &mut Stage, name: &str, text: &str) -> MessageId {
+    let id = stage.discord().say(stage.channel(), user(stage, name), text);
+    stage.settle();
+    id
+}
+
+fn types(stage: &mut Stage, name: &str) {
+    stage.discord().begin_typing(stage.channel(), user(stage, name));
+    stage.settle();
+}
+
+/// How often this bot was mentioned by a trigger that still stands in the channel.
+fn triggers(stage: &Stage, name: &str) -> usize {
+    let mention = format!("<@{}>", user(stage, name));
+    let posted = stage.moderation(stage.channel());
+    posted.iter().filter(|text| text.starts_with(&mention)).count()
+}
+
+/// How often it was mentioned by a trigger at all, since this was last asked.
+fn posted_triggers(stage: &Stage, name: &str) -> usize {
+    let mentions = Mentions::User(user(stage, name));
+    stage.discord().take_posts().iter().filter(|post| post.mentions == mentions).count()
+}
+
+fn speaker(stage: &mut Stage) -> Option<String> {
+    let status = stage.status().unwrap();
+    status.speaker.map(|agent| agent.as_str().to_owned())
+}
+
+fn is(stage: &mut Stage, name: &str, phase: PhaseKind) -> bool {
+    let status = stage.status().unwrap();
+    status.speaker.is_some_and(|agent| agent.as_str() == name) && status.phase == phase
+}
+
+#[track_caller]
+fn why(stage: &mut Stage, name: &'static str) -> String {
+    let channel = stage.channel();
+    stage
+        .call(move |d| async move { d.channel(channel).explain(&name.into()).await })
+        .unwrap()
+        .to_string()
+}
+
+#[test]
+fn bots_that_answer_when_they_are_mentioned_speak_one_after_the_other_and_come_to_rest() {
+    let mut stage = table(two());
+    stage.say("Hello");
+    assert_eq!((triggers(&stage, "a"), triggers(&stage, "b")), (1, 0));
+    assert!(
+        stage.moderation(stage.channel())[0]
+            .ends_with("If you have nothing to add, answer only [[pass]]")
+    );
+    stage.advance(SECOND);
+    says(&mut stage, "a", "Good morning");
+    assert!(is(&mut stage, "a", PhaseKind::Running));
+    stage.advance(QUIET - MILLI);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("a"), "it may write on");
+    stage.advance(MILLI);
+    assert!(is(&mut stage, "b", PhaseKind::Granted));
+    assert_eq!(triggers(&stage, "b"), 1);
+    says(&mut stage, "b", "[[pass]]");
+    stage.advance(QUIET);
+    // An agent spoke, so there is another cycle.
+    assert!(is(&mut stage, "a", PhaseKind::Granted));
+    assert_eq!(posted_triggers(&stage, "a"), 2);
+    says(&mut stage, "a", "[[pass]]");
+    stage.advance(QUIET);
+    assert!(is(&mut stage, "b", PhaseKind::Granted));
+    says(&mut stage, "b", "[[pass]]");
+    stage.advance(QUIET);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant);
+    assert_eq!(stage.words(), ["Hello", "Good morning", "[[pass]]", "[[pass]]", "[[pass]]"]);
+}
+
+#[test]
+fn a_bot_that_gives_no_sign_passes_once_the_history_was_read() {
+    let mut stage = table(two());
+    stage.say("Hello");
+    stage.advance(SECOND * 15 - MILLI);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("a"));
+    stage.advance(MILLI * 2);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+    stage.advance(SECOND * 15 + MILLI);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant);
+    assert_eq!(stage.words(), ["Hello"]);
+}
+
+#[test]
+fn a_message_whose_event_was_lost_is_found_before_its_author_passes() {
+    let mut stage = table(two());
+    stage.say("Hello");
+    stage.cut_gateway(true);
+    says(&mut stage, "a", "Nobody hears this");
+    stage.cut_gateway(false);
+    stage.advance(SECOND * 15 + MILLI);
+    assert!(is(&mut stage, "a", PhaseKind::Running), "{:?}", stage.status());
+    stage.advance(QUIET);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+    let status = stage.status().unwrap();
+    let seat =
+        status.list.iter().find(|(agent, _)| agent.as_str() == "a").map(|(_, seat)| seat.turn);
+    assert_eq!(seat, Some(dirigent_core::view::SeatTurn::Spoke));
+}
+
+#[test]
+fn what_is_typed_edited_or_posted_anew_keeps_the_turn() {
+    let mut stage = table(two());
+    stage.say("Hello");
+    stage.advance(SECOND * 14);
+    types(&mut stage, "a");
+    assert!(is(&mut stage, "a", PhaseKind::Running));
+    for _ in 0..3 {
+        stage.advance(SECOND * 8);
+        types(&mut stage, "a");
+    }
+    let preview = says(&mut stage, "a", "Let me…");
+    let channel = stage.channel();
+    for text in ["Let me see…", "Let me see: seven…", "Let me see: seven."] {
+        stage.advance(SECOND + MILLI * 200);
+        assert!(stage.discord().edit(channel, preview, text));
+        stage.settle();
+    }
+    stage.advance(SECOND);
+    assert!(stage.discord().delete_message(channel, preview));
+    stage.settle();
+    stage.advance(SECOND * 2);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("a"), "nothing of its reply stands");
+    says(&mut stage, "a", "Seven.");
+    stage.advance(QUIET);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+    assert_eq!(stage.words(), ["Hello", "Seven."]);
+}
+
+#[test]
+fn what_a_bot_writes_outside_of_its_turn_moves_none_and_is_told_with_what_to_set() {
+    let mut stage = table(two());
+    stage.say("Hello");
+    says(&mut stage, "b", "I know!");
+    says(&mut stage, "b", "Really!");
+    assert!(is(&mut stage, "a", PhaseKind::Granted));
+    let told = why(&mut stage, "b");
+    let expected = "It wrote 2 messages outside of its turn. Let this bot answer only the mentions of the moderator's account.";
+    assert!(told.contains(expected), "{told}");
+    says(&mut stage, "a", "[[pass]]");
+    stage.advance(QUIET);
+    assert!(is(&mut stage, "b", PhaseKind::Granted));
+    says(&mut stage, "b", "[[pass]]");
+    stage.advance(QUIET);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant, "it asked for no cycle");
+    says(&mut stage, "a", "By the way");
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant, "and wakes nobody");
+}
+
+#[test]
+fn whom_a_person_mentions_begins_by_itself_and_is_not_triggered() {
+    let mut stage = table(two());
+    let mention = format!("<@{}> what is the time?", user(&stage, "b"));
+    stage.say(&mention);
+    assert_eq!(triggers(&stage, "b"), 0);
+    stage.advance(SECOND * 2);
+    says(&mut stage, "b", "Noon");
+    assert!(is(&mut stage, "b", PhaseKind::Running));
+    stage.advance(QUIET);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("a"), "its turn is over");
+    assert_eq!(posted_triggers(&stage, "b"), 0);
+}
+
+#[test]
+fn whom_a_person_mentions_is_triggered_if_it_does_not_begin_by_itself() {
+    let mut stage = table(two());
+    let mention = format!("<@{}> what is the time?", user(&stage, "b"));
+    stage.say(&mention);
+    stage.advance(SECOND * 5 - MILLI);
+    assert_eq!(triggers(&stage, "b"), 0);
+    stage.advance(MILLI * 2);
+    assert_eq!(triggers(&stage, "b"), 1);
+    // One that answers only the moderator is triggered at once.
+    let mut stage = table(two_like(ObservedBot::open_claw()));
+    let mention = format!("<@{}> what is the time?", user(&stage, "b"));
+    stage.say(&mention);
+    assert_eq!(triggers(&stage, "b"), 1);
+}
+
+#[test]
+fn a_trigger_stays_so_that_a_bot_can_react_to_it() {
+    let mut stage = table(two());
+    stage.say("Hello");
+    says(&mut stage, "a", "Good morning");
+    stage.advance(SECOND * 4);
+    assert_eq!(triggers(&stage, "a"), 1);
+    stage.advance(SECOND * 2);
+    assert_eq!(triggers(&stage, "a"), 0);
+}
+
+#[test]
+fn a_pass_word_is_removed_only_where_the_host_asks_for_it_and_only_in_the_turn() {
+    let bot = ObservedBot::default().with(|bot| bot.removes = true);
+    let mut stage = table(two_like(bot));
+    let (channel, moderator) = (stage.channel(), stage.moderator());
+    let rights = stage.discord().channel(channel).permissions(moderator);
+    let rights = rights | Permissions::MANAGE_MESSAGES;
+    stage.discord().channel(channel).set_member_overwrite(moderator, rights, Permissions::NONE);
+    stage.say("Hello");
+    says(&mut stage, "b", "[[pass]]");
+    says(&mut stage, "a", " [[Pass]] ");
+    stage.advance(SECOND);
+    assert_eq!(stage.words(), ["Hello", "[[pass]]"]);
+    stage.advance(SECOND);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+    let history = stage.status().unwrap();
+    assert_eq!(history.phase, PhaseKind::Granted);
+}
+
+#[test]
+fn a_notice_of_a_failed_run_counts_as_one() {
+    let mut stage = table(two_like(ObservedBot::open_claw()));
+    stage.say("Hello");
+    says(&mut stage, "a", "⚠️ Agent couldn't generate a response. Please try again.");
+    stage.advance(QUIET);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+    assert!(stage.status().unwrap().has_word, "the person's word was not taken");
+}
+
+#[test]
+fn a_run_goes_on_over_a_restart() {
+    let mut stage = table(two());
+    stage.say("Hello");
+    types(&mut stage, "a");
+    stage.crash();
+    says_while_down(&stage, "a", "While you were away");
+    stage.clock().advance(SECOND);
+    stage.restart();
+    stage.advance(SECOND * 3);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"), "{:?}", stage.status());
+    assert_eq!(stage.words(), ["Hello", "While you were away"]);
+    assert_eq!(posted_triggers(&stage, "a"), 1);
+}
+
+fn says_while_down(stage: &Stage, name: &str, text: &str) {
+    stage.discord().say(stage.channel(), user(stage, name), text);
+}
+
+#[test]
+fn a_table_of_observed_and_hosted_agents_keeps_one_speaker_and_comes_to_rest() {
+    let bot = ObservedBot::default();
+    let hosted = Setup::new().observed("a", bot).hosted("c", ["c1".into(), "c2".into()]);
+    let mut stage = table(hosted);
+    stage.say("Hello");
+    says(&mut stage, "a", "a1");
+    stage.advance(QUIET);
+    stage.advance(MINUTE);
+    stage.until_dormant();
+    assert_eq!(stage.words()[..3], ["Hello", "a1", "c1"]);
+}
