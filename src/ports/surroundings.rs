@@ -82,15 +82,17 @@ pub(super) struct Given {
     pub(super) source: Option<Arc<dyn TurnSource>>,
 }
 
-/// The text that tells an agent about itself and its turn.
+/// The text that tells an agent about itself and its turn. It is the same in each turn but for its last line, because endpoints read
+/// only what differs from the prompt before: so `others` stand in the order of their ids, and not in that in which they speak.
 pub(super) fn briefing(
     me: &Identity,
-    others: &[Identity],
+    mut others: Vec<Identity>,
     guide: Option<&str>,
     (is_reminded, is_repeated): (bool, bool),
 ) -> String {
     let mut text = IdentityLine::english().render(me);
     text.push_str(", an agent in a chat channel.");
+    others.sort_unstable_by(|one, other| one.agent_id.cmp(&other.agent_id));
     for (at, other) in others.iter().enumerate() {
         let between = if at == 0 { " The other agents here:" } else { "," };
         let name = shown(&other.agent_name, NAME_CHARS_MAX);
@@ -105,9 +107,6 @@ pub(super) fn briefing(
     if let Some(guide) = guide {
         let _ = write!(text, "\nThis channel is a discussion with this guide: {guide}");
     }
-    if is_repeated {
-        text.push_str("\nYour newest answer was not posted, since it repeated what was said: say something new, or pass.");
-    }
     text.push_str(if is_reminded {
         "\nNo agent has anything to add. You opened this discussion: summarise it, and conclude it."
     } else {
@@ -115,5 +114,8 @@ pub(super) fn briefing(
          name, without a name in front, and write no lines for others. Of a message you see what its line says: files, pictures \
          and links that are only named there you cannot see. If you have nothing to add, answer only NO_REPLY."
     });
+    if is_repeated {
+        text.push_str("\nYour newest answer was not posted, since it repeated what was said: say something new, or pass.");
+    }
     text
 }

@@ -279,7 +279,8 @@ impl Turn {
 
     /// Returns a text for the agent's prompt, in English: who it is, who else is here, what a discussion is about, and how
     /// to pass. It names no message; these are in [`missed`](Self::missed) and [`transcript`](Self::transcript), and each
-    /// is written as a line by [`lines`](Self::lines).
+    /// is written as a line by [`lines`](Self::lines). From turn to turn at most its last line changes: put it at the beginning of
+    /// the prompt, because most endpoints keep the beginning that two prompts share.
     ///
     /// ```
     /// use dirigent::{ChannelId, Turn};
@@ -291,7 +292,7 @@ impl Turn {
     /// ```
     pub fn briefing(&self) -> String {
         let guide = self.guide();
-        briefing(&self.me(), &self.others(), guide.as_deref(), (self.reminded, self.repeated))
+        briefing(&self.me(), self.others(), guide.as_deref(), (self.reminded, self.repeated))
     }
 
     /// Returns what writes messages as lines for a model. It knows the names of this agent and the others who are here.

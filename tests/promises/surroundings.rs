@@ -1,5 +1,6 @@
 //! What an agent sees during its turn: who it is, who is here, and what was said (N4, N5, N7, N8, N15).
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -181,6 +182,38 @@ fn an_agent_is_told_who_it_is_who_is_here_and_how_to_pass() {
     {
         assert!(briefing.contains(&part), "{part}: {briefing}");
     }
+}
+
+/// N8: an endpoint that keeps the beginning of a prompt reads only what was said since.
+#[test]
+fn a_briefing_is_the_same_in_each_turn_in_whatever_order_the_agents_speak() {
+    let notes = |name: &str| [1, 2, 3].map(|number| format!("{name}'s note {number}").as_str().into());
+    let setup = ["a", "b", "c", "d"]
+        .into_iter()
+        .fold(Setup::new(), |setup, name| setup.hosted(name, notes(name)));
+    let mut stage = setup.hosted("e", []).stage();
+    let told = Arc::default();
+    let account = stage.discord().account(stage.agent("e").user());
+    stage.dirigent().host("e", Told(Arc::clone(&told)), account);
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(MINUTE);
+    let told = told.lock().unwrap().clone();
+    let order = |others: &[Identity]| others.iter().map(|other| other.agent_id.clone()).collect();
+    let orders: HashSet<Vec<_>> = told.iter().map(|(_, others, _)| order(others)).collect();
+    assert!(orders.len() > 1, "the order in which they speak changed: {orders:?}");
+    let briefings: HashSet<&String> = told.iter().map(|(_, _, briefing)| briefing).collect();
+    assert_eq!(briefings.len(), 1, "{briefings:#?}");
+}
+
+/// N8
+#[test]
+fn that_it_repeated_itself_is_told_behind_what_each_turn_tells() {
+    let turn = || Turn::new(ChannelId::new(1), "poet".into(), TurnId::new(3)).with_guide("Rain");
+    let (usual, repeated) = (turn().briefing(), turn().with_repeated(true).briefing());
+    let last = repeated.strip_prefix(&usual).unwrap();
+    assert!(last.starts_with("\nYour newest answer was not posted"), "{last}");
+    assert_eq!(last.lines().count(), 2, "{last}");
 }
 
 /// N15
