@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Output;
 
 use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::process::Command;
 
 /// An example with these arguments and a model.
@@ -75,6 +75,27 @@ async fn the_round_table_stands_all_that_a_model_does_wrong() {
     );
     let mut words = said.lines().filter_map(|line| line.split_once(": ")).map(|(_, words)| words);
     assert!(words.any(|words| words == "A week is short."), "names were taken off: {said}");
+}
+
+#[tokio::test]
+async fn a_table_at_which_all_agents_fail_says_so_and_one_that_passes_once_does_not() {
+    for (answers, sleeps) in [
+        ([401, 401].map(ScriptedAnswer::refusal), json!({ "all-failed": 1 })),
+        (
+            [ScriptedAnswer::refusal(401), ScriptedAnswer::text("NO_REPLY")],
+            json!({ "all-passed": 1 }),
+        ),
+        ([ScriptedAnswer::text("NO_REPLY"), ScriptedAnswer::text("")], json!({ "all-passed": 1 })),
+    ] {
+        let model = LoopbackLlm::start().await.unwrap();
+        model.script(answers);
+        let url = model.url();
+        let flags =
+            ["--url", &url, "--model", "small", "--agents", "2", "--turns", "2", "--every", "9"];
+        let said = said(&example("llm_roundtable", &flags).output().await.unwrap());
+        let counted: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+        assert_eq!((&counted["turns"], &counted["sleeps"]), (&2.into(), &sleeps), "{said}");
+    }
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ pub(crate) struct Count {
     /// Replies that were posted and say nearly word for word what one of the ten before them said.
     pub(crate) repeats: u64,
     pub(crate) reasoning_leaks: u64,
-    /// How often the channel became dormant, by the cause.
+    /// How often the channel became dormant, by the cause; `all-failed` if in the last cycle no agent did anything but fail.
     pub(crate) sleeps: BTreeMap<String, u64>,
     pub(crate) prompt_tokens: u64,
     pub(crate) reply_tokens: u64,

@@ -1,8 +1,9 @@
 //! The table: a Discord in memory, agents, and a person.
 
+use std::collections::HashMap;
 use std::io::BufRead as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dirigent::operate::{Cause, EventOrLag};
@@ -87,18 +88,36 @@ impl Flags {
     }
 }
 
-/// A persona that counts how often it is called.
+/// A persona that counts how often it is called, and keeps what it said last.
 struct Persona {
     agent: ChatAgent,
     calls: Arc<AtomicU64>,
+    newest: Newest,
 }
+
+/// The newest reply of each agent: of one that is held back nobody else has the words.
+type Newest = Arc<Mutex<HashMap<AgentId, String>>>;
 
 #[dirigent::async_trait]
 impl Agent for Persona {
     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        self.agent.speak(turn).await
+        let agent = turn.agent().clone();
+        let reply = self.agent.speak(turn).await?;
+        if let Reply::Say(text) | Reply::Rich(text, _) = &reply {
+            let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+            newest.insert(agent, text.clone());
+        }
+        Ok(reply)
     }
+}
+
+/// What became of the turns of this cycle.
+#[derive(Default)]
+struct Cycle {
+    has_failure: bool,
+    /// An agent answered, also if only that it has nothing to add.
+    has_answer: bool,
 }
 
 pub(crate) struct Table {
@@ -109,12 +128,14 @@ pub(crate) struct Table {
     dirigent: Dirigent,
     clock: SystemClock,
     calls: Arc<AtomicU64>,
+    newest: Newest,
     /// Tokens of prompts, and of replies.
     tokens: Arc<[AtomicU64; 2]>,
     count: Count,
     said: usize,
     /// After how many turns that was.
     said_at: u64,
+    cycle: Cycle,
     recording: Recording,
 }
 
@@ -132,6 +153,7 @@ impl Table {
 
         let endpoint = flags.endpoint();
         let (calls, tokens) = (Arc::<AtomicU64>::default(), Arc::<[AtomicU64; 2]>::default());
+        let newest = Newest::default();
         let settings = Settings::default().with(|settings| {
             settings.typing = true;
             // A Discord in memory has no rate limits.
@@ -157,7 +179,7 @@ impl Table {
                 // A model on a machine that has other work is waited for.
                 (limits.first_byte, limits.between_bytes) = (PATIENCE, PATIENCE);
             });
-            let persona = Persona { agent, calls: Arc::clone(&calls) };
+            let persona = Persona { agent, calls: Arc::clone(&calls), newest: Arc::clone(&newest) };
             discord.account(user).set_name(name);
             builder = builder.host(name, persona, discord.account(user));
         }
@@ -173,10 +195,12 @@ impl Table {
             dirigent,
             clock,
             calls,
+            newest,
             tokens,
             count,
             said: 0,
             said_at: 0,
+            cycle: Cycle::default(),
             recording,
         })
     }
@@ -231,7 +255,9 @@ impl Table {
         let change = match event {
             EventOrLag::Transition(change) => {
                 if change.transition.cause == Cause::Repeated {
-                    println!("    · {change}");
+                    let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+                    let text = change.agent.as_ref().and_then(|agent| newest.get(agent));
+                    println!("    · {change}: {:?}", text.map_or("", String::as_str));
                 }
                 change.transition
             }
@@ -245,13 +271,24 @@ impl Table {
             Cause::Repeated => self.count.held_back += 1,
             _ => {}
         }
+        self.cycle.has_failure |= change.cause == Cause::RunFailed;
+        self.cycle.has_answer |=
+            matches!(change.cause, Cause::ReceiptGiven | Cause::Passed | Cause::Repeated);
         let Count { posted, passes, failures, held_back, .. } = self.count;
         self.count.turns = posted + passes + failures + held_back;
         let is_over = self.count.turns >= self.flags.turns;
         let falls_asleep = change.to == PhaseKind::Dormant && change.from != PhaseKind::Dormant;
         if falls_asleep {
-            println!("    · asleep: {}", change.cause);
-            *self.count.sleeps.entry(change.cause.to_string()).or_default() += 1;
+            // For the turns a failure is as a pass.
+            let only_failures = self.cycle.has_failure && !self.cycle.has_answer;
+            let is_silent = change.cause == Cause::AllPassed;
+            let cause =
+                if is_silent && only_failures { "all-failed" } else { change.cause.as_str() };
+            println!("    · asleep: {cause}");
+            *self.count.sleeps.entry(cause.to_owned()).or_default() += 1;
+        }
+        if falls_asleep || change.from == PhaseKind::Refreshing {
+            self.cycle = Cycle::default();
         }
         if is_over && self.flags.every.is_none() {
             self.count.ended = "turns";
