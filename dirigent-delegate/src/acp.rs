@@ -78,9 +78,10 @@ impl AcpDelegate {
         task: &Task,
     ) -> Result<TaskOutcome, String> {
         let (clock, limits) = (self.process.time(), self.process.bounds());
+        let says = |what: &str| self.process.says(what);
         let here = || std::env::current_dir().unwrap_or_default();
         let folder = self.process.folder().map_or_else(here, PathBuf::from);
-        let mut conversation = Conversation::new(task, &folder, &self.decide, limits.output);
+        let mut conversation = Conversation::new(task, &folder, &self.decide, &self.process);
         let most = limits.output.max(LINE).saturating_mul(MESSAGES);
         let mut letters = Letters { input: Some(input), bytes: Vec::new() };
         letters.add(&[Conversation::begin()]);
@@ -106,11 +107,11 @@ impl AcpDelegate {
                 }
             }
             if is_full {
-                let message = "The agent wrote a message that is too long, and was killed.";
+                let message = says("wrote a message that is too long, and was killed.");
                 return Ok(TaskOutcome::partial(conversation.said(), message));
             }
             if pipes.total() > most {
-                let message = format!("The agent wrote more than {most} bytes, and was killed.");
+                let message = says(&format!("wrote more than {most} bytes, and was killed."));
                 return Ok(TaskOutcome::partial(conversation.said(), message));
             }
             if pipes.are_closed() {
@@ -121,13 +122,13 @@ impl AcpDelegate {
                 letters.add(&conversation.cancel());
                 // It is killed in any case: what it does not read at once it need not read.
                 let _ = letters.send().now_or_never();
-                let message = "The agent did not end in time, and was killed.";
-                let message = with_complaint(message, pipes.stderr());
+                let message = says("did not end in time, and was killed.");
+                let message = with_complaint(&message, pipes.stderr());
                 return Ok(TaskOutcome::timeout(conversation.said(), message));
             }
             if now >= idle_until {
                 let idle = limits.idle.as_secs();
-                let message = format!("The agent wrote nothing for {idle} s, and was killed.");
+                let message = says(&format!("wrote nothing for {idle} s, and was killed."));
                 let message = with_complaint(&message, pipes.stderr());
                 return Ok(TaskOutcome::timeout(conversation.said(), message));
             }
@@ -181,14 +182,14 @@ impl Delegate for AcpDelegate {
             (Err(output), Ok(status)) => {
                 let complaint = text(pipes.stderr());
                 let message = match complaint.trim() {
-                    "" => format!("The agent ended before it answered ({status})."),
+                    "" => self.process.says(&format!("ended before it answered ({status}).")),
                     complaint => complaint.to_owned(),
                 };
                 TaskOutcome { output, ..TaskOutcome::error(message) }
             }
             (Err(output), Err(error)) => TaskOutcome {
                 output,
-                ..TaskOutcome::error(format!("The agent was lost: {error}."))
+                ..TaskOutcome::error(self.process.says(&format!("was lost: {error}.")))
             },
         }
         .plain()

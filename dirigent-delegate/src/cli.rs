@@ -250,8 +250,9 @@ impl Delegate for CliDelegate {
         let prompt = task.prompt();
         if prompt.len() > MESSAGE_MAX {
             return TaskOutcome::error(format!(
-                "The message has {} bytes; a program can be given {MESSAGE_MAX}.",
-                prompt.len()
+                "The message has {} bytes; the program {} can be given {MESSAGE_MAX}.",
+                prompt.len(),
+                self.program.to_string_lossy()
             ));
         }
         let attached = match self.attach(&task).await {
@@ -273,10 +274,7 @@ impl Delegate for CliDelegate {
         };
         match process.finish(bounds, &self.clock, report).await {
             Ok(ended) => self.outcome(ended),
-            Err(error) => {
-                let program = self.program.to_string_lossy();
-                TaskOutcome::error(format!("The program {program} was lost: {error}."))
-            }
+            Err(error) => TaskOutcome::error(self.says(&format!("was lost: {error}."))),
         }
     }
 }
@@ -292,37 +290,40 @@ impl CliDelegate {
         written.map_err(|error| format!("An image cannot be written: {error}."))?.map(Some)
     }
 
+    /// A sentence that names the program, because the agent's name does not say what runs.
+    pub(crate) fn says(&self, what: &str) -> String {
+        format!("The program {} {what}", self.program.to_string_lossy())
+    }
+
     fn outcome(&self, ended: Ended) -> TaskOutcome {
         let Ended { stdout, stderr, end } = ended;
         let output = text(&stdout);
         match end {
             End::Exited(status) if status.success() && output.trim().is_empty() => {
-                TaskOutcome::partial("", "The program ended well and wrote nothing.")
+                TaskOutcome::partial("", self.says("ended well and wrote nothing."))
             }
             End::Exited(status) if status.success() => TaskOutcome::success(output),
             End::Exited(status) => {
                 let said = text(&stderr);
                 let message = match said.trim() {
-                    "" => format!("The program failed ({status})."),
+                    "" => self.says(&format!("failed ({status}).")),
                     said => said.to_owned(),
                 };
                 TaskOutcome { output, ..TaskOutcome::error(message) }
             }
             End::Late => {
-                let message = "The program did not end in time, and was killed.";
-                TaskOutcome::timeout(output, with_complaint(message, &stderr))
+                let message = self.says("did not end in time, and was killed.");
+                TaskOutcome::timeout(output, with_complaint(&message, &stderr))
             }
             End::Idle => {
                 let idle = self.limits.idle.as_secs();
-                let message = format!("The program wrote nothing for {idle} s, and was killed.");
+                let message = self.says(&format!("wrote nothing for {idle} s, and was killed."));
                 TaskOutcome::timeout(output, with_complaint(&message, &stderr))
             }
             End::TooMuch => {
                 let most = self.limits.output;
-                TaskOutcome::partial(
-                    output,
-                    format!("The program wrote more than {most} bytes, and was killed."),
-                )
+                let message = self.says(&format!("wrote more than {most} bytes, and was killed."));
+                TaskOutcome::partial(output, message)
             }
         }
     }

@@ -20,6 +20,11 @@ fn agent() -> AcpDelegate {
     AcpDelegate::new(process())
 }
 
+/// A sentence that names the agent's program.
+fn agent_says(what: &str) -> String {
+    format!("The program {} {what}", program("delegate_acp").display())
+}
+
 async fn run(order: &str) -> TaskOutcome {
     agent().run(Task::new(order)).await
 }
@@ -55,24 +60,19 @@ async fn what_an_agent_says_keeps_its_white_space_and_loses_escapes() {
 
 #[tokio::test]
 async fn how_the_agent_stopped_is_the_status() {
-    let partial = |why| (DelegationStatus::Partial, "so", Some(why));
-    assert_eq!(
-        shown(&run("say so stop max_tokens").await),
-        partial("The agent's model was cut off.")
-    );
-    assert_eq!(
-        shown(&run("say so stop max_turn_requests").await),
-        partial("The agent asked its model as often as it may.")
-    );
-    let error = |why| (DelegationStatus::Error, "so", Some(why));
-    assert_eq!(shown(&run("say so stop refusal").await), error("The agent refused the task."));
-    assert_eq!(
-        shown(&run("say so stop new_reason").await),
-        error("The agent stopped, and did not say why.")
-    );
-    assert_eq!(shown(&run("say so fail").await), error("sign in first"));
-    let silent = Some("The agent ended well and said nothing.");
-    assert_eq!(shown(&run("nothing").await), (DelegationStatus::Partial, "", silent));
+    for (stop, status, expected) in [
+        ("max_tokens", DelegationStatus::Partial, "had its model cut off."),
+        ("max_turn_requests", DelegationStatus::Partial, "asked its model as often as it may."),
+        ("refusal", DelegationStatus::Error, "refused the task."),
+        ("new_reason", DelegationStatus::Error, "stopped, and did not say why."),
+    ] {
+        let outcome = run(&format!("say so stop {stop}")).await;
+        assert_eq!(shown(&outcome), (status, "so", Some(&*agent_says(expected))));
+    }
+    let refused = (DelegationStatus::Error, "so", Some("sign in first"));
+    assert_eq!(shown(&run("say so fail").await), refused);
+    let silent = agent_says("ended well and said nothing.");
+    assert_eq!(shown(&run("nothing").await), (DelegationStatus::Partial, "", Some(&*silent)));
 }
 
 #[tokio::test]
@@ -115,16 +115,16 @@ async fn an_agent_that_cannot_be_used_is_an_error_result() {
     let expected = "The program no-such-program-anywhere cannot be started: ";
     assert!(outcome.error_message.unwrap().starts_with(expected));
     let old = AcpDelegate::new(process().option("--version")).run(Task::new("Go")).await;
-    assert_eq!(
-        old.error_message.as_deref(),
-        Some("The agent speaks another version of the protocol.")
-    );
+    assert_eq!(old.error_message, Some(agent_says("speaks another version of the protocol.")));
     assert_eq!(run("die").await.error_message.as_deref(), Some("no key"));
     let other =
         AcpDelegate::new(CliDelegate::new(program("delegate_echo"))).run(Task::new("Go")).await;
     assert_eq!(
-        other.error_message.as_deref(),
-        Some("The agent ended before it answered (exit status: 0).")
+        other.error_message,
+        Some(format!(
+            "The program {} ended before it answered (exit status: 0).",
+            program("delegate_echo").display()
+        ))
     );
 }
 
@@ -132,8 +132,8 @@ async fn an_agent_that_cannot_be_used_is_an_error_result() {
 async fn an_agent_that_says_too_much_is_cut() {
     let agent = AcpDelegate::new(process().limits(|limits| limits.output = 1_000));
     let flood = agent.run(Task::new("say so flood")).await;
-    let expected = "The agent wrote a message that is too long, and was killed.";
-    assert_eq!(shown(&flood), (DelegationStatus::Partial, "so", Some(expected)));
+    let expected = agent_says("wrote a message that is too long, and was killed.");
+    assert_eq!(shown(&flood), (DelegationStatus::Partial, "so", Some(&*expected)));
     let much = agent.run(Task::new("say abc ".repeat(400))).await;
     assert_eq!((much.status, much.output.len()), (DelegationStatus::Partial, 1_000));
 }
@@ -143,13 +143,14 @@ async fn an_agent_that_says_too_much_is_cut() {
 async fn an_agent_that_floods_the_host_is_killed() {
     let agent = AcpDelegate::new(process().limits(|limits| limits.output = 1_000));
     let talk = agent.run(Task::new("talk")).await;
-    let expected = "The agent said more than 1000 bytes, and was killed.";
+    let expected = agent_says("said more than 1000 bytes, and was killed.");
     assert_eq!(
         (talk.status, talk.error_message.as_deref()),
-        (DelegationStatus::Partial, Some(expected))
+        (DelegationStatus::Partial, Some(&*expected))
     );
     assert!((900..=1_000).contains(&talk.output.len()));
-    let expected = format!("The agent wrote more than {} bytes, and was killed.", 64 * 64 * 1_024);
+    let expected =
+        agent_says(&format!("wrote more than {} bytes, and was killed.", 64 * 64 * 1_024));
     for flood in ["think", "beg", "babble"] {
         let outcome = agent.run(Task::new(format!("say so {flood}"))).await;
         assert_eq!(shown(&outcome), (DelegationStatus::Partial, "so", Some(&*expected)), "{flood}");
@@ -163,8 +164,8 @@ async fn what_an_agent_said_and_complained_about_before_its_end_is_told() {
     assert_eq!(shown(&died), (DelegationStatus::Error, "half", Some("no key")));
     let soon = SystemClock::new().now() + Duration::from_millis(700);
     let late = agent().run(Task::new("say half moan wait").with_deadline(soon)).await;
-    let expected = "The agent did not end in time, and was killed. It complained:\nno key";
-    assert_eq!(shown(&late), (DelegationStatus::Timeout, "half", Some(expected)));
+    let expected = agent_says("did not end in time, and was killed. It complained:\nno key");
+    assert_eq!(shown(&late), (DelegationStatus::Timeout, "half", Some(&*expected)));
 }
 
 /// R306
@@ -174,8 +175,8 @@ async fn an_agent_that_is_late_silent_or_deaf_is_killed() {
     let order = format!("say half note {} wait", register.path().display());
     let soon = clock.now() + Duration::from_millis(700);
     let late = agent().run(Task::new(order.clone()).with_deadline(soon)).await;
-    let expected = "The agent did not end in time, and was killed.";
-    assert_eq!(shown(&late), (DelegationStatus::Timeout, "half", Some(expected)));
+    let expected = agent_says("did not end in time, and was killed.");
+    assert_eq!(shown(&late), (DelegationStatus::Timeout, "half", Some(&*expected)));
     register.empty().await;
     let silent =
         AcpDelegate::new(process().limits(|limits| limits.idle = Duration::from_millis(700)));

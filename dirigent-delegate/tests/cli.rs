@@ -19,6 +19,11 @@ pub(crate) fn child() -> CliDelegate {
     CliDelegate::new(program("delegate_child")).option("run").model_option("--model")
 }
 
+/// A sentence that names that program.
+fn child_says(what: &str) -> String {
+    format!("The program {} {what}", program("delegate_child").display())
+}
+
 async fn run(order: &str) -> TaskOutcome {
     child().run(Task::new(order)).await
 }
@@ -112,7 +117,7 @@ async fn any_other_code_is_an_error_with_what_was_complained() {
     assert_eq!((outcome.status, &*outcome.output), (DelegationStatus::Error, "half\n"));
     assert_eq!(outcome.error_message.as_deref(), Some("no_disk"));
     let silent = run("exit 3").await;
-    assert_eq!(silent.error_message.as_deref(), Some("The program failed (exit status: 3)."));
+    assert_eq!(silent.error_message, Some(child_says("failed (exit status: 3).")));
 }
 
 /// R304, O16
@@ -121,10 +126,7 @@ async fn exit_code_0_without_output_is_partial() {
     for order in ["exit 0", "moan careful exit 0"] {
         let outcome = run(order).await;
         assert_eq!((outcome.status, &*outcome.output), (DelegationStatus::Partial, ""));
-        assert_eq!(
-            outcome.error_message.as_deref(),
-            Some("The program ended well and wrote nothing.")
-        );
+        assert_eq!(outcome.error_message, Some(child_says("ended well and wrote nothing.")));
     }
 }
 
@@ -194,8 +196,8 @@ async fn what_a_late_or_silent_program_complained_about_is_told() {
     let soon =
         Task::new("moan sign_in wait").with_deadline(clock.now() + Duration::from_millis(700));
     let late = child().run(soon).await.error_message;
-    let expected = "The program did not end in time, and was killed. It complained:\nsign_in";
-    assert_eq!(late.as_deref(), Some(expected));
+    let expected = child_says("did not end in time, and was killed. It complained:\nsign_in");
+    assert_eq!(late, Some(expected));
     let silent = child().limits(|limits| limits.idle = Duration::from_millis(700));
     let silent = silent.run(Task::new("moan sign_in wait")).await.error_message.unwrap();
     assert!(silent.ends_with("and was killed. It complained:\nsign_in"), "{silent}");
@@ -208,9 +210,12 @@ async fn a_message_that_is_too_long_is_refused() {
     let outcome = child().run(Task::new(format!("say {words}"))).await;
     assert_eq!((outcome.status, outcome.output.len()), (DelegationStatus::Success, 99_997));
     let outcome = child().run(Task::new(format!("say {words}x"))).await;
-    let expected = "The message has 100001 bytes; a program can be given 100000.";
+    let expected = format!(
+        "The message has 100001 bytes; the program {} can be given 100000.",
+        program("delegate_child").display()
+    );
     assert_eq!(
-        (outcome.status, outcome.error_message.as_deref()),
+        (outcome.status, outcome.error_message),
         (DelegationStatus::Error, Some(expected))
     );
 }
@@ -267,10 +272,7 @@ async fn when_its_time_is_over_a_program_and_all_that_it_started_is_gone() {
         assert_eq!(register.alive().len(), 3);
     });
     assert_eq!((outcome.status, &*outcome.output), (DelegationStatus::Timeout, "half\n"));
-    assert_eq!(
-        outcome.error_message.as_deref(),
-        Some("The program did not end in time, and was killed.")
-    );
+    assert_eq!(outcome.error_message, Some(child_says("did not end in time, and was killed.")));
     register.empty().await;
     let late = child()
         .run(Task::new("wait").with_deadline(clock.now() + Duration::from_millis(400)))
@@ -321,8 +323,8 @@ async fn a_program_that_writes_without_end_is_killed_and_what_it_wrote_is_partia
     let agent = child().limits(|limits| limits.output = 100_000);
     let outcome = agent.run(Task::new("flood")).await;
     assert_eq!((outcome.status, outcome.output.len()), (DelegationStatus::Partial, 100_000));
-    let expected = "The program wrote more than 100000 bytes, and was killed.";
-    assert_eq!(outcome.error_message.as_deref(), Some(expected));
+    let expected = child_says("wrote more than 100000 bytes, and was killed.");
+    assert_eq!(outcome.error_message, Some(expected));
     let exact = child().limits(|limits| limits.output = 4).run(Task::new("say abc")).await;
     assert_eq!((exact.status, &*exact.output), (DelegationStatus::Success, "abc\n"));
     let more = child().limits(|limits| limits.output = 3).run(Task::new("say abc")).await;
@@ -402,8 +404,8 @@ async fn a_program_that_is_silent_for_too_long_is_killed() {
     let outcome =
         agent.run(Task::new(format!("say half note {} wait", register.path().display()))).await;
     assert_eq!((outcome.status, &*outcome.output), (DelegationStatus::Timeout, "half\n"));
-    let expected = "The program wrote nothing for 1 s, and was killed.";
-    assert_eq!(outcome.error_message.as_deref(), Some(expected));
+    let expected = child_says("wrote nothing for 1 s, and was killed.");
+    assert_eq!(outcome.error_message, Some(expected));
     register.empty().await;
 }
 

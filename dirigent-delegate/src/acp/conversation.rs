@@ -10,6 +10,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::cli::CliDelegate;
 use crate::delegate::{Task, TaskOutcome};
 use crate::permission::{Decide, PermissionReply, PermissionRequest};
 
@@ -27,8 +28,7 @@ pub(super) struct Conversation<'a> {
     task: &'a Task,
     folder: &'a Path,
     decide: &'a Decide,
-    /// The most bytes that are kept of what the agent says.
-    most: usize,
+    process: &'a CliDelegate,
     session: Option<String>,
     takes_images: bool,
     said: String,
@@ -54,9 +54,18 @@ impl Heard {
 }
 
 impl<'a> Conversation<'a> {
-    pub(super) fn new(task: &'a Task, folder: &'a Path, decide: &'a Decide, most: usize) -> Self {
+    pub(super) fn new(
+        task: &'a Task,
+        folder: &'a Path,
+        decide: &'a Decide,
+        process: &'a CliDelegate,
+    ) -> Self {
         let (said, session) = (String::new(), None);
-        Self { task, folder, decide, most, session, takes_images: false, said }
+        Self { task, folder, decide, process, session, takes_images: false, said }
+    }
+
+    fn says(&self, what: &str) -> String {
+        self.process.says(what)
     }
 
     /// The first request. No files and no terminal of the host's are offered.
@@ -104,7 +113,8 @@ impl<'a> Conversation<'a> {
     fn answered(&mut self, id: Option<u64>, message: &Value) -> Heard {
         if let Some(error) = message.get("error") {
             let said = text(error, "/message").filter(|said| !said.trim().is_empty());
-            let said = said.unwrap_or("The agent refused, and did not say why.");
+            let said =
+                said.map_or_else(|| self.says("refused, and did not say why."), str::to_owned);
             let output = self.said().to_owned();
             return Heard::outcome(TaskOutcome { output, ..TaskOutcome::error(said) });
         }
@@ -117,7 +127,7 @@ impl<'a> Conversation<'a> {
                 Heard::answer(request(NEW_SESSION, "session/new", &params))
             }
             Some(INITIALIZE) => Heard::outcome(TaskOutcome::error(
-                "The agent speaks another version of the protocol.",
+                self.says("speaks another version of the protocol."),
             )),
             Some(NEW_SESSION) => match text(message, "/result/sessionId") {
                 Some(session) => {
@@ -125,7 +135,7 @@ impl<'a> Conversation<'a> {
                     let params = json!({ "sessionId": session, "prompt": self.prompt() });
                     Heard::answer(request(PROMPT, "session/prompt", &params))
                 }
-                None => Heard::outcome(TaskOutcome::error("The agent opened no session.")),
+                None => Heard::outcome(TaskOutcome::error(self.says("opened no session."))),
             },
             Some(PROMPT) => Heard::outcome(self.outcome(text(message, "/result/stopReason"))),
             Some(_) | None => Heard::default(),
@@ -153,8 +163,9 @@ impl<'a> Conversation<'a> {
         if !is_ours || !is_said || said.is_empty() {
             return Heard::default();
         }
-        if self.said.len() + said.len() > self.most {
-            let message = format!("The agent said more than {} bytes, and was killed.", self.most);
+        let most = self.process.bounds().output;
+        if self.said.len() + said.len() > most {
+            let message = self.says(&format!("said more than {most} bytes, and was killed."));
             return Heard::outcome(TaskOutcome::partial(self.said(), message));
         }
         self.said.push_str(said);
@@ -191,22 +202,22 @@ impl<'a> Conversation<'a> {
         let said = self.said();
         match reason {
             Some("end_turn") if said.is_empty() => {
-                TaskOutcome::partial("", "The agent ended well and said nothing.")
+                TaskOutcome::partial("", self.says("ended well and said nothing."))
             }
             Some("end_turn") => TaskOutcome::success(said),
-            Some("max_tokens") => TaskOutcome::partial(said, "The agent's model was cut off."),
+            Some("max_tokens") => TaskOutcome::partial(said, self.says("had its model cut off.")),
             Some("max_turn_requests") => {
-                TaskOutcome::partial(said, "The agent asked its model as often as it may.")
+                TaskOutcome::partial(said, self.says("asked its model as often as it may."))
             }
             Some("refusal") => {
                 let output = said.to_owned();
-                TaskOutcome { output, ..TaskOutcome::error("The agent refused the task.") }
+                TaskOutcome { output, ..TaskOutcome::error(self.says("refused the task.")) }
             }
             Some(_) | None => {
                 let output = said.to_owned();
                 TaskOutcome {
                     output,
-                    ..TaskOutcome::error("The agent stopped, and did not say why.")
+                    ..TaskOutcome::error(self.says("stopped, and did not say why."))
                 }
             }
         }
