@@ -190,6 +190,8 @@ struct Reply {
     persons: Option<u64>,
     /// How many words say nothing.
     empty: usize,
+    /// How many words stand in clauses that it has said already.
+    again: usize,
     /// How many of the words are characters of a script without spaces.
     characters: usize,
     /// Whether it shows something besides its words: then a copy of it is one however few they are.
@@ -201,7 +203,7 @@ struct Reply {
 impl Reply {
     /// How many words it has, empty ones included. Two characters of a script without spaces are one.
     fn length(&self) -> usize {
-        self.words.len() + self.empty - self.characters / 2
+        self.words.len() + self.empty + self.again - self.characters / 2
     }
 
     /// Reads this reply in place of the one before.
@@ -213,7 +215,7 @@ impl Reply {
         (self.all_facts, self.persons) = (shown, None);
         // The same words with a picture, and without it, are two things.
         self.claims = Some(shown.unwrap_or(NOTHING_SHOWN));
-        (self.empty, self.characters, self.is_vote) = (0, 0, false);
+        (self.empty, self.again, self.characters, self.is_vote) = (0, 0, 0, false);
         self.asks = text.trim_end().ends_with(['?', '？']);
         let mut pieces = std::mem::take(&mut self.pieces);
         read(text, names, &mut pieces);
@@ -250,6 +252,7 @@ impl Reply {
                     add(&mut self.persons, hash);
                 }
                 Piece::Empty => self.empty += 1,
+                Piece::Again(words) => self.again += words,
                 // "I vote", "my vote", "Vote: yes"; not "a vote by the pupils".
                 Piece::Vote => self.is_vote |= matches!(before, None | Some(Piece::Person(_))),
                 Piece::End(hash) => {

@@ -173,6 +173,24 @@ fn thanks_and_agreement_in_other_words_end_in_the_second_cycle() {
     assert!(posted(3, agreement).len() <= 6, "{:?}", posted(3, agreement));
 }
 
+/// LM7: seen with a small model that had lost its thread.
+#[test]
+fn a_clause_that_fills_a_reply_is_a_copy_however_short_it_is_and_one_that_is_said_once_is_an_answer()
+ {
+    for clause in ["You are a tour guide.", "The poet:", "我是导游。"] {
+        let filled = format!("{clause} ").repeat(6);
+        assert_eq!(posted(8, [&filled, &filled, &filled]), [0], "{clause}");
+        assert_eq!(posted(8, [clause, clause]), [0, 1], "{clause}");
+    }
+    let thanks = "Thank you all so very much, Poet, that is truly wonderful!";
+    assert_eq!(posted(8, [thanks, thanks]), [0]);
+    let counted = [3, 4].map(|number| format!("Round {number}: {thanks}"));
+    assert_eq!(posted(8, counted), [0]);
+    assert_eq!(posted(8, ["Round 3: thank you all!", "Round 4: thank you all!"]), [0, 1]);
+    let two = "导游。".repeat(4);
+    assert_eq!(posted(8, [&two, &two]), [0, 1], "two characters are a word");
+}
+
 /// F29
 #[test]
 fn each_mark_of_the_same_keeps_nothing() {

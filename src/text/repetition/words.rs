@@ -21,6 +21,8 @@ pub(super) enum Piece {
     Vote,
     /// A clause that says something ends, by the hash of all of it.
     End(u64),
+    /// A clause that the text has said already, by the number of its words.
+    Again(usize),
 }
 
 /// Words that say nothing however often they come, in the languages that rooms of models mostly speak.
@@ -101,19 +103,27 @@ pub(crate) fn words_of_name(name: &str) -> impl Iterator<Item = u64> {
     words.filter(|word| !word.is_empty()).map(|word| hash(lowered(word)))
 }
 
-/// Reads the pieces of the text, in order, in place of those before. A clause that the text has said already is left out, and so are
-/// the numbers of lists and the marks of Markdown. `names`: by [`words_of_name`], in ascending order.
+/// Reads the pieces of the text, in order, in place of those before. Of a clause that the text has said already the words are only
+/// counted. The numbers of lists and the marks of Markdown are left out. `names`: by [`words_of_name`], in ascending order.
 pub(super) fn read(text: &str, names: &[u64], found: &mut Vec<Piece>) {
     found.clear();
-    if let Some(rest) = after_number(text) {
-        // "Round 12: we agree" counts nothing that happens, and "Day 12: no rain" does.
-        read_lines(rest, names, found);
-        if found.iter().all(|piece| matches!(piece, Piece::Empty | Piece::Person(_))) {
-            return;
+    // "Round 12: we agree" counts nothing that happens, and "Day 12: no rain" does.
+    let without_number = after_number(text).map(|rest| read_lines(rest, names, found));
+    let all = match without_number {
+        Some(all) if !found.iter().any(says) => all,
+        Some(_) | None => {
+            found.clear();
+            read_lines(text, names, found)
         }
-        found.clear();
+    };
+    // A text that says nothing is one clause: a long one that stands there again is a copy, too.
+    if !found.iter().any(says) {
+        found.push(Piece::End(all));
     }
-    read_lines(text, names, found);
+}
+
+const fn says(piece: &Piece) -> bool {
+    !matches!(piece, Piece::Empty | Piece::Person(_))
 }
 
 /// What follows "Round 12:".
@@ -124,8 +134,9 @@ fn after_number(text: &str) -> Option<&str> {
     (counts && !rest.trim().is_empty()).then_some(rest)
 }
 
-fn read_lines(text: &str, names: &[u64], found: &mut Vec<Piece>) {
-    let mut fenced = false;
+/// Returns a hash of all clauses.
+fn read_lines(text: &str, names: &[u64], found: &mut Vec<Piece>) -> u64 {
+    let (mut fenced, mut all) = (false, 0);
     for line in text.lines() {
         let fence = line.trim_start().starts_with("```");
         fenced ^= fence;
@@ -141,20 +152,25 @@ fn read_lines(text: &str, names: &[u64], found: &mut Vec<Piece>) {
             let end = ends.next().map_or(rest.len(), |(at, c)| at + c.len_utf8());
             let (clause, after) = rest.split_at(end);
             rest = after;
-            read_clause(clause, rest.is_empty(), names, found);
+            all = with_order(all, read_clause(clause, rest.is_empty(), names, found));
         }
     }
+    all
 }
 
-/// Reads a clause; one that says nothing has no end.
-fn read_clause(clause: &str, is_last: bool, names: &[u64], found: &mut Vec<Piece>) {
+/// Reads a clause, and returns its hash; one that says nothing has no end.
+fn read_clause(clause: &str, is_last: bool, names: &[u64], found: &mut Vec<Piece>) -> u64 {
     let from = found.len();
-    let end = Piece::End(read_words(clause, names, found));
-    let says = |piece: &Piece| !matches!(piece, Piece::Empty | Piece::Person(_));
+    let hash = read_words(clause, names, found);
+    let end = Piece::End(hash);
     if found.iter().skip(from).any(says) {
         let known = found.len().saturating_sub(LOOK_BACK)..from;
         if found.get(known).is_some_and(|before| before.contains(&end)) {
+            let is_dense = |piece: &&Piece| matches!(piece, Piece::Character(_));
+            let dense = found.iter().skip(from).filter(is_dense).count();
+            let words = found.len() - from - dense / 2;
             found.truncate(from);
+            found.push(Piece::Again(words));
         } else {
             found.push(end);
         }
@@ -162,6 +178,7 @@ fn read_clause(clause: &str, is_last: bool, names: &[u64], found: &mut Vec<Piece
         // Whom it calls or thanks is no part of what is said. A name in the middle of a list is.
         found.iter_mut().skip(from).for_each(|piece| *piece = Piece::Empty);
     }
+    hash
 }
 
 /// Returns a hash of all words but names: whom a clause calls is no part of what it says.

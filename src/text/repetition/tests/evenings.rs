@@ -1,6 +1,6 @@
-//! How much is recognised of the evenings of `verify/evenings/labelled`, and that nothing is taken wrongly.
+//! How much is recognised of the evenings of `verify/evenings`, and that nothing is taken wrongly.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
@@ -22,12 +22,12 @@ struct Evening {
     said: Vec<(Option<AgentKey>, String)>,
 }
 
-fn folder() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("verify/evenings/labelled")
+fn folder(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("verify/evenings").join(name)
 }
 
 fn labels() -> HashMap<(u32, usize), Label> {
-    let table = fs::read_to_string(folder().join("labels.tsv")).unwrap();
+    let table = fs::read_to_string(folder("labelled").join("labels.tsv")).unwrap();
     let row = |line: &str| {
         let [evening, reply, one, other] = line.split('\t').collect::<Vec<_>>()[..] else {
             panic!("not four cells: {line}")
@@ -43,7 +43,7 @@ fn labels() -> HashMap<(u32, usize), Label> {
 }
 
 fn evenings() -> Vec<Evening> {
-    let files = fs::read_dir(folder()).unwrap().map(|file| file.unwrap().path());
+    let files = fs::read_dir(folder("labelled")).unwrap().map(|file| file.unwrap().path());
     let texts = files.filter(|path| path.extension().is_some_and(|it| it == "txt"));
     let mut evenings: Vec<_> = texts.map(|path| read(&path)).collect();
     evenings.sort_by_key(|evening| evening.number);
@@ -91,6 +91,12 @@ struct Figures {
     late: Vec<u32>,
 }
 
+fn names_of(agents: &[String]) -> Vec<u64> {
+    let mut names: Vec<u64> = agents.iter().flat_map(|name| words_of_name(name)).collect();
+    names.sort_unstable();
+    names
+}
+
 /// The figures of the evenings from the first to the last of these.
 fn figures(first: u32, last: u32) -> Figures {
     let (labels, mut figures) = (labels(), Figures::default());
@@ -98,8 +104,7 @@ fn figures(first: u32, last: u32) -> Figures {
         if !(first..=last).contains(&number) {
             continue;
         }
-        let mut names: Vec<u64> = agents.iter().flat_map(|name| words_of_name(name)).collect();
-        names.sort_unstable();
+        let names = names_of(&agents);
         let (mut recent, mut episode, mut reply) = (Recent::default(), Episode::default(), 0);
         for (who, text) in &said {
             let Some(agent) = *who else {
@@ -155,4 +160,29 @@ fn of_evenings_that_were_kept_apart_no_new_reply_is_taken_but_in_one_poem_and_ha
     let poem = taken_wrongly.iter().filter(|reply| reply.starts_with("63, ")).count();
     assert_eq!((new, poem, taken_wrongly.len()), (506, 8, 8), "{taken_wrongly:#?}");
     assert_eq!((episodes, late.len()), (22, 9), "late: {late:?}");
+}
+
+/// F29, LM7: what a real small model said. No reader has labelled it, but what is a copy needs none.
+#[test]
+fn of_a_recorded_evening_no_reply_is_posted_that_says_word_for_word_what_was_said() {
+    let Evening { agents, said, .. } = read(&folder("recorded/77-smollm2.txt"));
+    let names = names_of(&agents);
+    let (mut recent, mut earlier) = (Recent::default(), HashSet::new());
+    let (mut held, mut copies, mut posted_again) = (0, 0, Vec::new());
+    for (who, text) in &said {
+        let Some(agent) = *who else {
+            recent.begin(text, &names);
+            earlier.clear();
+            continue;
+        };
+        let is_held = recent.is_repeated(agent, (text, None), &names);
+        held += usize::from(is_held);
+        let is_copy = !earlier.insert(text.split_whitespace().collect::<Vec<_>>().join(" "));
+        copies += usize::from(is_copy);
+        if is_copy && !is_held {
+            posted_again.push(text);
+        }
+    }
+    assert_eq!((posted_again, copies), (Vec::new(), 98));
+    assert_eq!((said.iter().filter(|(who, _)| who.is_some()).count(), held), (227, 130));
 }
