@@ -214,10 +214,7 @@ async fn a_message_that_is_too_long_is_refused() {
         "The message has 100001 bytes; the program {} can be given 100000.",
         program("delegate_child").display()
     );
-    assert_eq!(
-        (outcome.status, outcome.error_message),
-        (DelegationStatus::Error, Some(expected))
-    );
+    assert_eq!((outcome.status, outcome.error_message), (DelegationStatus::Error, Some(expected)));
 }
 
 #[tokio::test]

@@ -187,7 +187,8 @@ fn an_agent_is_told_who_it_is_who_is_here_and_how_to_pass() {
 /// N8: an endpoint that keeps the beginning of a prompt reads only what was said since.
 #[test]
 fn a_briefing_is_the_same_in_each_turn_in_whatever_order_the_agents_speak() {
-    let notes = |name: &str| [1, 2, 3].map(|number| format!("{name}'s note {number}").as_str().into());
+    let notes =
+        |name: &str| [1, 2, 3].map(|number| format!("{name}'s note {number}").as_str().into());
     let setup = ["a", "b", "c", "d"]
         .into_iter()
         .fold(Setup::new(), |setup, name| setup.hosted(name, notes(name)));
