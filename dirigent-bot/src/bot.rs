@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::ports::Identity;
+use dirigent::settings::ObservedBot;
 use dirigent::store::{ChannelStore, MemoryChannels};
 use dirigent::{
     Agent, AgentError, AgentId, Dirigent, DiscordApi, Driver, MemoryIdentities, SystemClock, UserId,
@@ -21,7 +22,7 @@ use dirigent_store::{ChannelRecording, JsonChannels, OpenError, SqliteStore};
 use futures_util::StreamExt as _;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
-use twilight_gateway::{ConfigBuilder, Message, Shard};
+use twilight_gateway::{ConfigBuilder, Intents, Message, Shard};
 
 use crate::config::{
     AgentConfig, BotConfig, DiscordConfig, HostConfig, ModelConfig, OperatorConfig, StoreConfig,
@@ -36,6 +37,9 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// What speaks for an agent, if not the model that it has.
 pub(crate) type Voice = dyn Fn(&AgentConfig) -> Option<Arc<dyn Agent>> + Send + Sync;
+
+/// With typing, because agents may be observed.
+const INTENTS: Intents = Feed::INTENTS_WITH_TYPING;
 
 /// Everything that a configuration asks for.
 pub(crate) struct Bot {
@@ -91,6 +95,9 @@ impl Bot {
                 let added = identities.add(Identity { discord_user_id, agent_id, agent_name });
                 added.map_err(|what| bad("account", &what))?;
             }
+            if agent.kind.as_deref() == Some("observed") {
+                builder = builder.observe(agent.id(), ObservedBot::default());
+            }
             let Some(face) = face else { continue };
             faces.insert(agent.id(), Arc::clone(&face));
             builder = match speaker(agent, voice) {
@@ -140,7 +147,7 @@ impl Bot {
         if let Some(driver) = self.driver.take() {
             self.work.spawn(async move { Ok(driver.run().await?) });
         }
-        let feed = Feed::builder(self.dirigent.clone(), Arc::clone(&self.moderator), Feed::INTENTS);
+        let feed = Feed::builder(self.dirigent.clone(), Arc::clone(&self.moderator), INTENTS);
         let (feed, feeding) = feed.build();
         self.work.spawn(async move {
             feeding.run().await;
@@ -231,7 +238,7 @@ fn account(
 pub(crate) fn shard(discord: &DiscordConfig) -> Shard {
     // It was told before if this fails.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let config = ConfigBuilder::new(discord.token.value.clone(), Feed::INTENTS);
+    let config = ConfigBuilder::new(discord.token.value.clone(), INTENTS);
     let address = discord.address.iter().map(|address| address.replacen("http", "ws", 1));
     Shard::with_config(ShardId::ONE, address.fold(config, ConfigBuilder::proxy_url).build())
 }

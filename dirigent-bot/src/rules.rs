@@ -88,14 +88,16 @@ fn shape(agent: &AgentConfig) -> Result<(), (&'static str, String)> {
     let faces = [agent.persona.is_some(), agent.token.is_some(), agent.account.is_some()];
     let faces = faces.into_iter().filter(|has| *has).count();
     Err(match (agent.kind.as_deref(), faces, &agent.model) {
-        (Some("observed"), ..) => (
+        (Some("observed"), ..) if agent.account.is_none() => (
             ".kind",
-            "observed agents are not there yet: write kind = \"asks\" for one that asks the front"
+            "an observed bot has an account of its own: write account = \"ID\" of that bot"
                 .to_owned(),
         ),
-        (Some(other), ..) if other != "asks" => (
+        (Some(other), ..) if !matches!(other, "asks" | "observed") => (
             ".kind",
-            format!("there is no kind {other:?}: write kind = \"asks\", or none and a model"),
+            format!(
+                "there is no kind {other:?}: write \"asks\", \"observed\", or none and a model"
+            ),
         ),
         (Some(_), 0, _) => {
             ("", format!("it has no account: write account = \"ID\" of its bot, or {PERSONA}"))

@@ -115,11 +115,11 @@ const WRONG: [(&str, &str, &str); 34] = [
     ),
     ("name = \"clerk\"\n", "", ":14: agents[1]: the key name is missing: write name = \"critic\""),
     (
-        "\"asks\"",
-        "\"observed\"",
-        ":16: agents[1].kind: observed agents are not there yet: write kind = \"asks\"",
+        "\"asks\"\naccount = \"200000000000000001\"",
+        "\"observed\"\npersona = { name = \"Clerk\" }",
+        ":16: agents[1].kind: an observed bot has an account of its own: write account = \"ID\"",
     ),
-    ("\"asks\"", "\"ask\"", ":16: agents[1].kind: there is no kind \"ask\": write kind = \"asks\""),
+    ("\"asks\"", "\"ask\"", ":16: agents[1].kind: there is no kind \"ask\": write \"asks\""),
     (
         "account = \"200000000000000001\"",
         "account = \"clerk#0001\"",

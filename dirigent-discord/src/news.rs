@@ -189,6 +189,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn who_types_is_read() {
+        let typing =
+            r#"{"channel_id":"7","guild_id":"1","user_id":"5","timestamp":1700000000,"member":{}}"#;
+        let Ok(Some(News::Typing(read))) = News::in_text(&text("TYPING_START", typing)) else {
+            panic!("it was passed over");
+        };
+        assert_eq!((read.channel_id.0, read.user_id.0), (7, 5));
+    }
+
     /// F16: a partial update that says too little changes nothing, and one that says enough is passed on.
     #[test]
     fn partial_updates_are_told_as_far_as_they_go() {

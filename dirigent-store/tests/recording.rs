@@ -63,7 +63,6 @@ fn all_inputs() -> Vec<Input> {
         Input::Stop,
         Input::EditedToStop(id),
         Input::Deleted(id),
-        Input::Removed(b),
         Input::Hold,
         Input::Resume,
         Input::Mute(b),
@@ -97,7 +96,6 @@ fn messages() -> Vec<Input> {
         MessageKind::System,
         MessageKind::StopWord,
         MessageKind::ResumeWord,
-        MessageKind::Unasked,
     ];
     let authors = [Author::Human, Author::Agent(b), Author::Bot, Author::Moderator];
     let mut inputs = Vec::new();
@@ -132,10 +130,14 @@ fn ends_of_runs() -> Vec<Input> {
 }
 
 /// Inputs that the recording that was written before does not have.
-fn newer_inputs() -> [Input; 3] {
+fn newer_inputs() -> [Input; 5] {
     let agent = AgentKey::new(1);
     let until = Some(Timestamp::from_millis(9));
+    let (id, author, kind) = (MessageId::new(5), Author::Agent(agent), MessageKind::Unasked);
+    let unasked = Message { id, author, kind, tail: Tail::of("the end of it"), backfilled: false };
     [
+        Input::Message(unasked),
+        Input::Removed(agent),
         Input::MayNotWrite { agent, until: None },
         Input::MayNotWrite { agent, until },
         Input::MayWrite(agent),

@@ -206,7 +206,7 @@ impl Step<'_> {
         let is_repeated = self.lanes.inbox.talk.is_repeated(*agent);
         let repetition = is_repeated.then(|| texts.repetition_hint.clone());
         let bot = self.cx.directory.observed(*agent);
-        let pass = bot.and_then(|bot| bot.pass_words.first()).map(|word| texts.pass_hint(word));
+        let pass = bot.and_then(|bot| bot.pass_words.first()).map(|word| texts.hint_to_pass(word));
         let hints = [repetition, pass].into_iter().flatten().filter(|hint| !hint.is_empty());
         hints.fold(content, |content, hint| {
             let hinted = format!("{content} {hint}");

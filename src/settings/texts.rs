@@ -127,7 +127,7 @@ impl Texts {
     }
 
     /// What the trigger of an observed agent says of passing.
-    pub(crate) fn pass_hint(&self, word: &str) -> String {
+    pub(crate) fn hint_to_pass(&self, word: &str) -> String {
         self.pass_hint.replace("{passWord}", word)
     }
 

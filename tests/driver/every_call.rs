@@ -84,6 +84,7 @@ calls! {
     stop: |d, c| d.channel(c).stop();
     thread_seen: |d, c| d.thread_seen(ChannelId::new(99), c);
     turn_ended: |d, c| d.channel(c).turn_ended(&"a".into(), None, RunReport::Pass);
+    typing_started: |d, c| d.typing_started(c, UserId::new(77));
     unmute: |d, c| d.channel(c).unmute(&"b".into());
     wake: |d, c| d.channel(c).wake(None);
     wake_for: |d, c| d.channel(c).wake_for(None, WakeCause::Operator);

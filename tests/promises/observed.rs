@@ -87,7 +87,7 @@ fn bots_that_answer_when_they_are_mentioned_speak_one_after_the_other_and_come_t
     stage.advance(SECOND);
     says(&mut stage, "a", "Good morning");
     assert!(is(&mut stage, "a", PhaseKind::Running));
-    stage.advance(QUIET - MILLI);
+    stage.advance(MILLI * 1_499);
     assert_eq!(speaker(&mut stage).as_deref(), Some("a"), "it may write on");
     stage.advance(MILLI);
     assert!(is(&mut stage, "b", PhaseKind::Granted));
@@ -110,7 +110,7 @@ fn bots_that_answer_when_they_are_mentioned_speak_one_after_the_other_and_come_t
 fn a_bot_that_gives_no_sign_passes_once_the_history_was_read() {
     let mut stage = table(two());
     stage.say("Hello");
-    stage.advance(SECOND * 15 - MILLI);
+    stage.advance(MILLI * 14_999);
     assert_eq!(speaker(&mut stage).as_deref(), Some("a"));
     stage.advance(MILLI * 2);
     assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
@@ -166,6 +166,21 @@ fn what_is_typed_edited_or_posted_anew_keeps_the_turn() {
 }
 
 #[test]
+fn who_types_on_after_a_message_keeps_the_turn_until_the_next_one() {
+    let mut stage = table(two());
+    stage.say("Hello");
+    says(&mut stage, "a", "One");
+    stage.advance(SECOND);
+    types(&mut stage, "a");
+    stage.advance(SECOND * 9);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("a"), "it still types");
+    says(&mut stage, "a", "Two");
+    stage.advance(QUIET);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"), "a message ends the typing");
+    assert_eq!(stage.words(), ["Hello", "One", "Two"]);
+}
+
+#[test]
 fn what_a_bot_writes_outside_of_its_turn_moves_none_and_is_told_with_what_to_set() {
     let mut stage = table(two());
     stage.say("Hello");
@@ -204,7 +219,7 @@ fn whom_a_person_mentions_is_triggered_if_it_does_not_begin_by_itself() {
     let mut stage = table(two());
     let mention = format!("<@{}> what is the time?", user(&stage, "b"));
     stage.say(&mention);
-    stage.advance(SECOND * 5 - MILLI);
+    stage.advance(MILLI * 4_999);
     assert_eq!(triggers(&stage, "b"), 0);
     stage.advance(MILLI * 2);
     assert_eq!(triggers(&stage, "b"), 1);

@@ -14,7 +14,7 @@ async fn an_event_that_cannot_be_read_is_a_warning_without_its_content() {
     let odd = json!({"id": true, "content": "confidential", "channel_id": "700"});
     for _ in 0..100 {
         fixture.push("MESSAGE_CREATE", &odd).await;
-        fixture.push("TYPING_START", &odd).await;
+        fixture.push("PRESENCE_UPDATE", &odd).await;
     }
     fixture.push("GUILD_CREATE", &json!({"id": []})).await;
     let lines = log.lines();
