@@ -44,8 +44,6 @@ const fn observed_run(turn: TurnId, at: Timestamp) -> RunId {
 pub(crate) struct Observation {
     /// The turn of one that goes on.
     watch: Option<Watch>,
-    /// The newest trigger of one, and until when it stays.
-    stays: Option<(MessageId, Timestamp)>,
     /// How often each wrote outside of its turn, since the room came into memory.
     unpermitted: Vec<(AgentKey, u32)>,
 }
@@ -144,11 +142,6 @@ impl Watch {
 }
 
 impl Observation {
-    /// Until when this trigger stays in the channel.
-    pub(super) fn stays(&self, trigger: MessageId) -> Option<Timestamp> {
-        self.stays.filter(|(known, _)| *known == trigger).map(|(_, until)| until)
-    }
-
     /// How often the agent wrote outside of its turn, as far as is known.
     pub(crate) fn unpermitted(&self, agent: AgentKey) -> u32 {
         self.unpermitted.iter().find(|(known, _)| *known == agent).map_or(0, |(_, posts)| *posts)
@@ -180,8 +173,7 @@ impl Observation {
     }
 
     pub(super) fn move_back(&mut self, by: Duration) {
-        let stays = self.stays.as_mut().map(|(_, until)| until);
-        let moments = self.watch.iter_mut().flat_map(Watch::moments).chain(stays);
+        let moments = self.watch.iter_mut().flat_map(Watch::moments);
         moments.for_each(|at| *at = at.saturating_sub(by));
     }
 }
@@ -360,7 +352,10 @@ impl Step<'_> {
     /// The watch of this turn. Nothing before the agent knows that its turn has come.
     fn begin_watch(&self, agent: AgentKey, turn: TurnId, run: Option<RunId>) -> Option<Watch> {
         let fresh = Watch { run, ..Watch::new(agent, turn, self.now) };
-        if run.is_some() || self.lanes.voice.owes_trigger(turn) != Some(false) {
+        // An earlier process may have posted the trigger, too.
+        let restored = &self.turns.restored;
+        let is_awaited = |(ticket, may_stand): (_, bool)| !may_stand && !restored.knows(ticket);
+        if run.is_some() || !self.lanes.voice.owed_trigger(turn).is_some_and(is_awaited) {
             return Some(fresh);
         }
         let trigger_at = Some(self.answers_people_until(agent)?);
@@ -385,17 +380,21 @@ impl Step<'_> {
     }
 
     /// The trigger of an observed agent stands in the channel, or it needs none.
-    pub(super) fn triggered(&mut self, agent: AgentKey, message: Option<MessageId>) {
-        let (cx, now) = (self.cx, self.now);
-        let Some(bot) = cx.directory.observed(agent) else {
+    pub(super) fn triggered(&mut self, agent: AgentKey) {
+        if self.cx.directory.observed(agent).is_none() {
             return;
-        };
+        }
         self.align_watch();
-        let observed = self.lanes.observed.get_or_insert_default();
-        observed.stays = message.map(|message| (message, now + bot.trigger_stays));
-        if let Some(watch) = observed.watch.as_mut().filter(|watch| watch.run.is_none()) {
+        let now = self.now;
+        if let Some(watch) = self.watch().filter(|watch| watch.run.is_none()) {
             watch.sign(now);
         }
+    }
+
+    /// Until when this trigger of the agent that has the floor stays in the channel.
+    pub(super) fn trigger_stays(&self, trigger: MessageId) -> Option<Timestamp> {
+        let bot = self.cx.directory.observed(self.turns.view().speaker()?)?;
+        Some(self.cx.chat.sent_at(trigger).min(self.now) + bot.trigger_stays)
     }
 
     /// Ends the turn of an observed agent that is quiet, or gives up waiting for it. Returns whether it did.

@@ -32,6 +32,11 @@ impl RestoredTriggers {
         Some((nonce, message))
     }
 
+    /// Whether an earlier process may have posted this trigger.
+    pub(crate) fn knows(&self, ticket: Ticket) -> bool {
+        self.triggers.iter().any(|trigger| trigger.ticket == ticket)
+    }
+
     /// Whether an earlier process may have posted this trigger, and its message was not seen yet.
     pub(crate) fn is_unseen(&self, ticket: Ticket) -> bool {
         let mut triggers = self.triggers.iter();

@@ -137,7 +137,7 @@ impl Step<'_> {
         self.lanes.summons.called = message.is_none().then_some(turn);
         self.lanes.voice.pop();
         self.lanes.inbox.woken(agent, turn);
-        self.triggered(agent, message);
+        self.triggered(agent);
         self.settle_effect(ticket, Settlement::Done { message });
     }
 

@@ -104,8 +104,8 @@ impl Step<'_> {
             Effect::FetchMembers { ticket } => lanes.reads.want(Read::Members(ticket), stamp),
             Effect::Poll { ticket, after } => lanes.reads.want(Read::Poll { ticket, after }, stamp),
             Effect::Delete { ticket, message } => {
-                let stays = lanes.observed.as_ref().and_then(|observed| observed.stays(message));
-                let cleanup = lanes.cleanup.get_or_insert_default();
+                let stays = self.trigger_stays(message);
+                let cleanup = self.lanes.cleanup.get_or_insert_default();
                 cleanup.push(Some(ticket), message, (stamp, stays));
             }
             Effect::Trigger { .. } | Effect::Notice { .. } | Effect::Reminder { .. } => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Effect, MessageId, Timestamp, TurnId};
+use dirigent_core::{Effect, MessageId, Ticket, Timestamp, TurnId};
 
 use super::action::ActionId;
 use super::attempts::Attempts;
@@ -132,11 +132,14 @@ impl VoiceLane {
         self.items.first().map(|head| head.item)
     }
 
-    /// Whether the trigger of this turn is still to be said, and whether it may stand in the channel already.
-    pub(crate) fn owes_trigger(&self, turn: TurnId) -> Option<bool> {
-        let is_it = |said: &&Saying| matches!(said.item, VoiceItem::Effect(Effect::Trigger { turn: of, .. }, _) if of == turn);
-        let trigger = self.items.iter().find(is_it)?;
-        Some(trigger.under_way.is_some() || trigger.is_doubtful)
+    /// The trigger of this turn that is still to be said, and whether it may stand in the channel already.
+    pub(crate) fn owed_trigger(&self, turn: TurnId) -> Option<(Ticket, bool)> {
+        self.items.iter().find_map(|said| match said.item {
+            VoiceItem::Effect(Effect::Trigger { ticket, turn: of, .. }, _) if of == turn => {
+                Some((ticket, said.under_way.is_some() || said.is_doubtful))
+            }
+            VoiceItem::Effect(..) | VoiceItem::Reply | VoiceItem::Answer => None,
+        })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -308,7 +311,7 @@ impl VoiceLane {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{Notice, Ticket};
+    use dirigent_core::Notice;
 
     use super::*;
 

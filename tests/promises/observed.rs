@@ -1,11 +1,11 @@
-//! A bot that answers when it is mentioned, and asks nobody, has turns like any agent.
+//! A bot that answers when it is mentioned, and runs without asking, has turns like any agent.
 
 use std::time::Duration;
 
-use dirigent::ports::Mentions;
+use dirigent::ports::{Mentions, Timestamp};
 use dirigent::settings::ObservedBot;
 use dirigent::snapshot::PhaseKind;
-use dirigent::{MessageId, UserId};
+use dirigent::{Clock as _, MessageId, UserId};
 use dirigent_testkit::memory_discord::Permissions;
 use dirigent_verify::stage::{Setup, Stage};
 
@@ -300,4 +300,68 @@ fn a_table_of_observed_and_hosted_agents_keeps_one_speaker_and_comes_to_rest() {
     stage.advance(MINUTE);
     stage.until_dormant();
     assert_eq!(stage.words()[..3], ["Hello", "a1", "c1"]);
+}
+
+/// Two bots that answer each trigger after a second: the first time with a word, then with a pass word.
+#[derive(Default)]
+struct Bots {
+    seen: Vec<MessageId>,
+    due: Vec<(Timestamp, UserId)>,
+    spoke: Vec<UserId>,
+}
+
+impl Bots {
+    fn react(&mut self, stage: &mut Stage) {
+        let (channel, now) = (stage.channel(), stage.clock().now());
+        for name in ["a", "b"] {
+            let user = user(stage, name);
+            for message in stage.discord().messages(channel) {
+                let is_trigger = message.author == stage.moderator()
+                    && message.content.starts_with(&format!("<@{user}>"));
+                if is_trigger && !self.seen.contains(&message.id) {
+                    self.seen.push(message.id);
+                    self.due.push((now + SECOND, user));
+                }
+            }
+        }
+        while let Some(at) = self.due.iter().position(|(at, _)| *at <= now) {
+            let (_, user) = self.due.swap_remove(at);
+            let text = if self.spoke.contains(&user) { "[[pass]]" } else { "a word" };
+            self.spoke.push(user);
+            stage.discord().say(channel, user, text);
+            stage.settle();
+        }
+    }
+}
+
+#[test]
+fn wherever_the_process_dies_each_bot_is_asked_once_and_heard() {
+    let evening = |strike: Option<u64>| {
+        let mut stage = table(two());
+        stage.say("Hello");
+        if let Some(points) = strike {
+            stage.points().strike_in(points);
+        }
+        let mut bots = Bots::default();
+        for _ in 0..240 {
+            stage.advance(MILLI * 250);
+            bots.react(&mut stage);
+        }
+        let died = stage.points().deaths().last().copied().unwrap_or("nowhere");
+        assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant, "dies {died}");
+        for name in ["a", "b"] {
+            let told = why(&mut stage, name);
+            assert!(!told.contains("outside of its turn"), "dies {died}: {told}");
+        }
+        let words = stage.words();
+        let spoken = words.iter().filter(|text| *text == "a word").count();
+        assert_eq!(spoken, 2, "dies {died}: {words:?}");
+        // Four turns, each with one trigger.
+        assert_eq!(bots.seen.len(), 4, "dies {died}: {words:?}");
+        stage.points().passed()
+    };
+    let points = evening(None);
+    for strike in 1..points {
+        evening(Some(strike));
+    }
 }
