@@ -145,6 +145,10 @@ impl Signals<'_> {
     }
 
     fn note_recognition(&self, channel: ChannelId, directory: &Directory, transition: &Transition) {
+        // Of an observed agent no text is reported that could be recognised.
+        if transition.agent.is_some_and(|agent| directory.observed(agent).is_some()) {
+            return;
+        }
         if let Some(replies) = self.recognition.note(transition) {
             let agent = transition.agent.and_then(|key| directory.name(key));
             let agent = agent.map_or("unknown", |name| name.as_str());

@@ -260,6 +260,21 @@ fn a_pass_word_is_removed_only_where_the_host_asks_for_it_and_only_in_the_turn()
     assert_eq!(history.phase, PhaseKind::Granted);
 }
 
+/// Found with three bots on discord.py: `/why` said that their host reports another text than it posts.
+#[test]
+fn how_its_turns_end_is_no_fault_of_its_host() {
+    let mut stage = table(two());
+    for word in ["One", "Two", "Three", "Four"] {
+        stage.say(word);
+        says(&mut stage, "a", &format!("{word} again"));
+        stage.advance(QUIET);
+        says(&mut stage, "b", "[[pass]]");
+        stage.advance(MINUTE);
+    }
+    let told = why(&mut stage, "a");
+    assert!(!told.contains("not recognised"), "{told}");
+}
+
 #[test]
 fn a_notice_of_a_failed_run_counts_as_one() {
     let mut stage = table(two_like(ObservedBot::open_claw()));
