@@ -249,7 +249,9 @@ impl Step<'_> {
         let Some(since) = watch.map(|watch| watch.since) else {
             return false;
         };
-        self.cx.chat.sent_at(message) + CLOCKS_APART >= since
+        let sent = self.cx.chat.sent_at(message);
+        // Over a restart it is not known any more when the agent was triggered.
+        sent + CLOCKS_APART >= since || sent < self.cx.up_since.at()
     }
 
     /// The agent wrote outside of its turn.

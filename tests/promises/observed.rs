@@ -300,6 +300,23 @@ fn a_run_goes_on_over_a_restart() {
     assert_eq!(posted_triggers(&stage, "a"), 1);
 }
 
+#[test]
+fn an_answer_that_came_while_the_process_was_down_is_of_the_turn() {
+    let mut stage = table(two());
+    stage.say("Hello");
+    stage.advance(SECOND);
+    stage.crash();
+    says_while_down(&stage, "a", "While you were away");
+    stage.clock().advance(SECOND * 20);
+    stage.restart();
+    stage.advance(SECOND * 4);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"), "{:?}", stage.status());
+    let list = stage.status().unwrap().list;
+    let seat = list.iter().find(|(agent, _)| agent.as_str() == "a").map(|(_, seat)| seat.turn);
+    assert_eq!(seat, Some(dirigent_core::view::SeatTurn::Spoke));
+    assert_eq!(posted_triggers(&stage, "a"), 1);
+}
+
 fn says_while_down(stage: &Stage, name: &str, text: &str) {
     stage.discord().say(stage.channel(), user(stage, name), text);
 }
