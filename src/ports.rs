@@ -24,7 +24,6 @@ pub(crate) mod request;
 pub(crate) mod store;
 pub(crate) mod surroundings;
 pub(crate) mod turn;
-pub(crate) mod turn_control;
 pub(crate) mod turn_link;
 pub(crate) mod waker;
 pub(crate) mod write_bar;
@@ -65,5 +64,3 @@ pub use crate::values::message::is_post;
 pub use neighbours::{GatewayEvent, Neighbours};
 #[doc(hidden)]
 pub use ownership::Ownership;
-#[doc(hidden)]
-pub use turn_control::{TurnControl, TurnSource, TurnWatch};

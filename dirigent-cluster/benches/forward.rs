@@ -1,7 +1,7 @@
-//! What a question to another process takes, over HTTP/2 and TLS on loopback, at a steady rate: may this agent speak? Each is asked in
+//! What a question to another process takes, over a NATS server on loopback, at a steady rate: may this agent speak? Each is asked in
 //! a channel of its own in which it is the agent's turn, so that each is a grant by the other process's machine, with its commit.
 //!
-//! `cargo bench -p dirigent-cluster --features http --bench forward` prints one line of JSON, and fails above the bar. Each question is
+//! `cargo bench -p dirigent-cluster --features nats --bench forward` prints one line of JSON, and fails above the bar. Each question is
 //! asked when its time has come, however long the others take, and is counted from then.
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 #![allow(clippy::unwrap_used, reason = "a bench that cannot start says so")]
@@ -16,11 +16,11 @@ use dirigent::hooks::RunId;
 use dirigent::operate::CreatedChannel;
 use dirigent::ports::Identity;
 use dirigent::{AgentId, ChatMessage, Dirigent, MemoryIdentities, Mode, SystemClock};
-use dirigent_cluster::http::{ClientTls, HttpRelay, HttpServer, ServerTls};
+use dirigent_cluster::Nats;
 use dirigent_relay::rules::CheckTurn;
 use dirigent_relay::{Client, Keyring, Master, Secret, Server};
 use dirigent_testkit::MemoryDiscord;
-use tokio::net::TcpListener;
+use dirigent_verify::nats::NatsServer;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -51,12 +51,13 @@ fn main() -> ExitCode {
 }
 
 async fn measured(matches: &ArgMatches) -> ExitCode {
+    let Some(nats) = NatsServer::start("").unwrap() else { return ExitCode::SUCCESS };
     let is_test = matches.get_flag("test");
     let rate: u64 = *matches.get_one("rate").unwrap();
     let seconds: u64 = *matches.get_one("seconds").unwrap();
     let count = if is_test { 100 } else { rate * seconds };
     let warm = if is_test { 10 } else { rate };
-    let (client, turns) = other_process(warm + count).await;
+    let (client, turns) = other_process(&nats, warm + count).await;
     let (first, turns) = turns.split_at(usize::try_from(warm).unwrap());
     ask(&client, rate, first).await;
     let mut took = ask(&client, rate, turns).await;
@@ -147,23 +148,17 @@ async fn library(channels: u64) -> (Master, Vec<CheckTurn>) {
 }
 
 /// One process that asks, and another that acts for as many channels; what is to be asked, once each.
-async fn other_process(channels: u64) -> (Client, Vec<CheckTurn>) {
+async fn other_process(nats: &NatsServer, channels: u64) -> (Client, Vec<CheckTurn>) {
     let (master, turns) = library(channels).await;
     let cluster = Secret::new(&[1; 32]).unwrap();
     let keys = Keyring::of_cluster("bot-1".parse().unwrap(), &cluster);
     let server = Server::new(keys, Secret::new(&[2; 32]).unwrap()).with(Arc::new(master));
-    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    let chain = made.cert.pem();
-    let tls = ServerTls::new(chain.as_bytes(), made.signing_key.serialize_pem().as_bytes());
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let server = HttpServer::builder(Arc::new(server), tls.unwrap()).build();
-    tokio::spawn(server.serve(listener));
-
-    let tls = ClientTls::trusting(chain.as_bytes()).unwrap();
-    let addresses = move |_: &_| format!("localhost:{port}").parse().ok();
-    let (relay, link) = HttpRelay::builder(addresses, tls).build();
-    tokio::spawn(link.run());
+    let connect = async || {
+        let connection = async_nats::connect(nats.address()).await.unwrap();
+        Nats::new(connection, &"bench".parse().unwrap())
+    };
+    let (there, here) = (connect().await, connect().await);
+    tokio::spawn(there.serve(Arc::new(server)));
     let keys = Keyring::of_cluster("bot-2".parse().unwrap(), &cluster);
-    (Client::new(keys, Arc::new(relay), Arc::new(SystemClock::new())), turns)
+    (Client::new(keys, Arc::new(here), Arc::new(SystemClock::new())), turns)
 }

@@ -7,43 +7,39 @@
 //! | --- | --- |
 //! | have several processes that share a database | `PostgresStore`, with the feature `postgres` |
 //! | have gateway shards or agents in any of them | [`Instance`], [`Forwarding`] |
-//! | have agents in processes without store and gateway | [`Hosting`] there, [`Guests`] here |
-//! | reach other machines | `http`, with the feature of that name |
+//! | reach other machines | `Nats`, with the feature `nats` |
 //! | have a control page that shows the channels of all processes | `PagePeers`, `PageService`, with the feature `control` |
 //! | keep leases in another table than ours | [`lease`], [`Owners`] |
 //!
 //! Of a Dirigent that one process decides for all, as the master of slaves, nothing here is needed: `dirigent-relay` has all of it.
 
 // `lease` decides as a value who owns what, `postgres` keeps that and the records. `owners` says it to the others: `instance` asks the
-// owner, `forwarding` carries events and requests to it (`rules` has the questions), `remote` has agents elsewhere. `http` is a transport
-// for all of it, `page` the control page of all processes.
+// owner, `forwarding` carries events and requests to it (`rules` has the questions). `nats` is a transport for all of it, `page` the
+// control page of all processes.
 
 mod forwarding;
-#[cfg(feature = "http")]
-pub mod http;
 mod instance;
 pub mod lease;
+#[cfg(feature = "nats")]
+mod nats;
 mod owners;
 #[cfg(feature = "control")]
 mod page;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod remote;
 mod rules;
 #[cfg(test)]
 mod tests;
 
 pub use forwarding::{Forwarding, ForwardingLink};
 pub use instance::Instance;
+#[cfg(feature = "nats")]
+pub use nats::{Nats, NatsError};
 pub use owners::Owners;
 #[cfg(feature = "control")]
 pub use page::{PagePeers, PageService, RelayFigures};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresLink, PostgresOptions, PostgresProblem, PostgresStore};
-pub use remote::{
-    AgentConflict, GuestStatus, Guests, GuestsLink, Hosting, HostingLink, RemoteAccount,
-    RemoteAgent, RemoteCallError,
-};
 pub use rules::Explained;
 
 /// The code of the README runs.

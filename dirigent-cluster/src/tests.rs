@@ -14,9 +14,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::remote::rules::{
-    Announce, BeginCall, CallMissed, CallTranscript, EndCall, SteerCall, UseAccount,
-};
 use crate::rules::{AskChannel, HeardElsewhere};
 
 const GOLDEN: &str = include_str!("tests/golden.jsonl");
@@ -51,13 +48,6 @@ fn today() -> Vec<Line> {
         lines_of::<GetChannelState>(&[values::get_state()], &[values::state()]),
         lines_of::<UseTool>(&values::use_tools(), &values::tool_answers()),
         values::refusals().iter().map(|refused| line("any", "refusal", refused)).collect(),
-        lines_of::<Announce>(&[values::announce()], &[values::announce_answer()]),
-        lines_of::<BeginCall>(&values::begin_calls(), &values::begin_answers()),
-        lines_of::<SteerCall>(&[values::steer_call()], &[values::steer_answer()]),
-        lines_of::<EndCall>(&values::end_calls(), &[true]),
-        lines_of::<CallTranscript>(&[values::transcript()], &values::transcript_answers()),
-        lines_of::<CallMissed>(&[values::missed()], &[None, Some(values::messages())]),
-        lines_of::<UseAccount>(&values::use_accounts(), &values::account_answers()),
         #[cfg(feature = "control")]
         crate::page::tests::lines(),
     ];
@@ -112,13 +102,6 @@ fn read_again(rule: &str, what: &str, value: &Value) -> Result<Value, Refused> {
         TurnComplete,
         GetIdentity,
         GetChannelState,
-        Announce,
-        BeginCall,
-        SteerCall,
-        EndCall,
-        CallTranscript,
-        CallMissed,
-        UseAccount,
         UseTool
     )
 }
@@ -147,19 +130,6 @@ fn what_is_read_is_what_was_meant() {
     same([values::heard()]);
     same(values::checks());
     same(values::ends());
-    same(values::replies());
-    same(values::posts());
-    same(values::messages());
-    for error in values::errors() {
-        let text = serde_json::to_string(&error).unwrap();
-        let read: dirigent::ports::ApiError = serde_json::from_str(&text).unwrap();
-        assert_eq!((read.kind(), read.certainty()), (error.kind(), error.certainty()));
-        assert_eq!(read.retry_after(), error.retry_after());
-        let cause = |error: &dirigent::ports::ApiError| {
-            std::error::Error::source(error).map(ToString::to_string)
-        };
-        assert_eq!(cause(&read), cause(&error));
-    }
 }
 
 /// Names each variant of an enum, so that a new one does not compile here, and tells which names there are.
@@ -207,7 +177,7 @@ fn every_request_answer_and_event_is_in_the_file() {
 fn a_value_that_its_constructor_would_refuse_is_refused() {
     let ask = |request: Value| json!({ "channelId": "100000000000000001", "withinMs": 9, "request": request });
     let message = |field: &str, value: Value| {
-        let mut said = serde_json::to_value(&values::messages()[1]).unwrap();
+        let mut said = serde_json::to_value(&values::said()[1]).unwrap();
         said[field] = value;
         json!({ "missed": false, "events": [{ "message-created": said }] })
     };
@@ -218,16 +188,7 @@ fn a_value_that_its_constructor_would_refuse_is_refused() {
         end[field] = value;
         end
     };
-    let post = |field: &str, value: Value| {
-        let mut post = serde_json::to_value(&values::posts()[0]).unwrap();
-        post[field] = value;
-        json!({ "agentId": "poet", "ask": { "post": post } })
-    };
-    let (asks, tells, uses) = ("channel-request", "gateway-events", "use-account");
-    let ends = |end: Value| {
-        let start = json!({ "at": 1, "salt": 2 });
-        json!({ "call": { "start": start, "number": 3 }, "end": end, "taken": 0, "cost": 0 })
-    };
+    let (asks, tells) = ("channel-request", "gateway-events");
     let refused = [
         (asks, ask(json!({ "set-mode": { "mode": "loud" } }))),
         (asks, ask(json!({ "register": { "mode": "Chat", "members": [] } }))),
@@ -273,23 +234,9 @@ fn a_value_that_its_constructor_would_refuse_is_refused() {
         (end, with("outcome", json!("bored"))),
         (end, with("deliveredMessageIds", json!(["7", "seven"]))),
         (end, json!({ "agentId": "poet", "channelId": "100000000000000001" })),
-        (uses, post("nonce", json!("not one"))),
-        (uses, post("mentions", json!({ "user": "12" }))),
-        (uses, post("replyTo", json!(9))),
-        ("end-call", ends(json!({ "reply": { "extras": {} } }))),
-        ("announce-agents", json!({ "announced": {}, "agents": [], "calls": [] })),
     ];
-    let answers = [
-        (asks, json!({ "refused": "unwilling" })),
-        (asks, json!({ "concluded": "somewhere" })),
-        (uses, json!({ "Err": { "kind": "tired", "certainty": "unknown" } })),
-        (uses, json!({ "Err": { "kind": "gone" } })),
-        (uses, json!({ "Ok": { "me": "0" } })),
-        (
-            "announce-agents",
-            json!({ "unknown": [], "refused": [{ "agentId": "poet", "host": "no name!" }] }),
-        ),
-    ];
+    let answers =
+        [(asks, json!({ "refused": "unwilling" })), (asks, json!({ "concluded": "somewhere" }))];
     let questions = refused.into_iter().map(|(rule, question)| (rule, "question", question));
     let answers = answers.into_iter().map(|(rule, answer)| (rule, "answer", answer));
     let is_taken = |(rule, what, value): &(&str, &str, Value)| {

@@ -7,8 +7,8 @@ mod ending;
 mod ends;
 mod fleet;
 mod forwarding;
-#[cfg(feature = "http")]
-mod http;
+#[cfg(feature = "nats")]
+mod nats;
 #[cfg(feature = "control")]
 mod page;
 mod peers;
@@ -18,7 +18,6 @@ mod place;
 mod postgres;
 #[path = "../../dirigent-relay/tests/raw.rs"]
 mod raw;
-mod remote;
 // What a master answers to its slaves, each of several processes answers as well: the same tests, with this crate's fleet.
 #[path = "../../dirigent-relay/tests/roles.rs"]
 mod roles;

@@ -203,11 +203,6 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Runs something of the process beside the others.
-    pub(crate) fn run(&mut self, work: impl Future<Output = ()> + Send + 'static) {
-        self.tasks.push(tokio::spawn(work));
-    }
-
     /// It is gone at once.
     pub(crate) fn kill(&mut self) {
         self.tasks.drain(..).for_each(|task| task.abort());

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use crate::{HostId, Rejection};
 
 /// Carries sealed questions to other processes, and brings their sealed answers. This library has one within a process
-/// ([`InProcess`](crate::InProcess)) and one over HTTP/2 and TLS (`http`, with the feature of that name).
+/// ([`InProcess`](crate::InProcess)), and `dirigent-cluster` has one over NATS.
 ///
 /// A transport needs to promise nothing: what is lost, doubled, delayed, changed or made up is noticed by who asks or who
 /// answers. It should not repeat by itself, since the asker does. At the other end it gives what arrives to

@@ -7,7 +7,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::identity::Identity;
-use super::turn_control::TurnSource;
 use crate::settings::IdentityLine;
 use crate::text::plain::{NAME_CHARS_MAX, shown};
 use crate::values::error::ApiError;
@@ -54,7 +53,7 @@ pub(crate) trait Surroundings: Send + Sync {
 pub(super) enum Around {
     /// At the driver that gave it.
     Driver(Weak<dyn Surroundings>),
-    /// At what a test, or a process that carries turns, gave it.
+    /// At what a test gave it.
     Given(Arc<Given>),
 }
 
@@ -70,7 +69,7 @@ impl Around {
     }
 }
 
-/// What a turn that no driver of this process gave may see.
+/// What a turn that no driver gave may see.
 #[derive(Clone, Default)]
 pub(super) struct Given {
     /// The agent itself, and the others.
@@ -78,8 +77,6 @@ pub(super) struct Given {
     pub(super) history: Vec<Arc<ChatMessage>>,
     /// What the discussion is about.
     pub(super) guide: Option<String>,
-    /// Where the turn was given.
-    pub(super) source: Option<Arc<dyn TurnSource>>,
 }
 
 /// The text that tells an agent about itself and its turn. It is the same in each turn but for its last line, because endpoints read

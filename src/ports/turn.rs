@@ -9,7 +9,6 @@ use dirigent_core::{MessageId, TurnId};
 
 use super::identity::Identity;
 use super::surroundings::{Around, Surroundings, TRANSCRIPT_MAX, briefing};
-use super::turn_control::{TurnControl, TurnSource, TurnWatch};
 use super::turn_link::TurnLink;
 use crate::values::embed::Embed;
 use crate::values::error::{ApiError, ErrorKind, PostFailure};
@@ -187,54 +186,6 @@ impl Turn {
         self
     }
 
-    /// The same, given and steered by something else than a driver of this process, such as one that carries the turns of
-    /// another process: what comes during the turn comes from the [`TurnControl`], and what the agent asks for from the source.
-    /// `newest` is the newest message of the channel.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use std::time::Duration;
-    ///
-    /// use dirigent::hooks::TurnId;
-    /// use dirigent::ports::{ApiError, TurnSource};
-    /// use dirigent::{ChannelId, ChatMessage, Turn};
-    ///
-    /// struct Nothing;
-    ///
-    /// #[dirigent::async_trait]
-    /// impl TurnSource for Nothing {
-    ///     async fn transcript(&self, _limit: usize) -> Result<Vec<Arc<ChatMessage>>, ApiError> {
-    ///         Ok(Vec::new())
-    ///     }
-    ///     fn time_left(&self) -> Option<Duration> {
-    ///         Some(Duration::from_secs(9))
-    ///     }
-    ///     fn report_cost(&self, _cost: u64) {}
-    /// }
-    ///
-    /// let turn = Turn::new(ChannelId::new(1), "poet".into(), TurnId::new(3));
-    /// let (turn, control) = turn.controlled(None, Arc::new(Nothing));
-    /// assert_eq!(turn.time_left(), Some(Duration::from_secs(9)));
-    /// control.cancel();
-    /// assert!(turn.is_cancelled());
-    /// ```
-    pub fn controlled(
-        mut self,
-        newest: Option<MessageId>,
-        source: Arc<dyn TurnSource>,
-    ) -> (Self, TurnControl) {
-        self.newest = newest;
-        self.around = self.around.given(|given| given.source = Some(source));
-        self.link = Arc::default();
-        let control = TurnControl::new(Arc::clone(&self.link));
-        (self, control)
-    }
-
-    /// Returns what tells of all that comes during the turn, for an agent that passes the turn on. It takes no message.
-    pub fn watch(&self) -> TurnWatch {
-        TurnWatch::new(Arc::clone(&self.link))
-    }
-
     /// The same, for a test: the agent is registered as the first of these, and the others are here.
     #[must_use]
     pub fn with_agents(mut self, agents: Vec<Identity>) -> Self {
@@ -308,7 +259,7 @@ impl Turn {
             return Cow::Borrowed(text);
         }
         let is_called = |agent: &Identity| match &self.around {
-            Around::Given(given) => given.source.is_none(),
+            Around::Given(_) => true,
             Around::Driver(driver) => {
                 driver.upgrade().is_some_and(|driver| driver.is_mentionable(&agent.agent_id))
             }
@@ -371,9 +322,6 @@ impl Turn {
         }
         match &self.around {
             Around::Given(given) => {
-                if let Some(source) = &given.source {
-                    return source.transcript(limit).await;
-                }
                 let first = given.history.len().saturating_sub(limit);
                 Ok(given.history.iter().skip(first).cloned().collect())
             }
@@ -487,7 +435,7 @@ impl Turn {
     pub fn time_left(&self) -> Option<Duration> {
         match &self.around {
             _ if self.is_cancelled() => Some(Duration::ZERO),
-            Around::Given(given) => given.source.as_ref()?.time_left(),
+            Around::Given(_) => None,
             Around::Driver(driver) => driver.upgrade()?.time_left(self.channel, &self.agent),
         }
     }
@@ -502,7 +450,7 @@ impl Turn {
                     driver.report_cost(self.channel, cost);
                 }
             }
-            Around::Given(given) => given.source.iter().for_each(|source| source.report_cost(cost)),
+            Around::Given(_) => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! What connects the driver with an agent that it calls.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -18,8 +18,6 @@ pub(crate) struct TurnLink {
     dropped: AtomicBool,
     slow: AtomicBool,
     paused: AtomicBool,
-    /// How often anything of this has changed.
-    changes: AtomicU64,
     changed: Notify,
     injected: Mutex<Injected>,
 }
@@ -28,8 +26,6 @@ pub(crate) struct TurnLink {
 #[derive(Debug, Default)]
 struct Injected {
     waiting: VecDeque<Arc<ChatMessage>>,
-    /// How many the agent took.
-    taken: usize,
     is_closed: bool,
 }
 
@@ -41,38 +37,14 @@ impl TurnLink {
 
     /// Takes the oldest message that waits.
     pub(super) fn take(&self) -> Option<Arc<ChatMessage>> {
-        let mut injected = self.injected();
-        let message = injected.waiting.pop_front();
-        injected.taken += usize::from(message.is_some());
-        message
-    }
-
-    /// The messages that wait, oldest first.
-    pub(super) fn waiting(&self) -> Vec<Arc<ChatMessage>> {
-        self.injected().waiting.iter().cloned().collect()
-    }
-
-    /// How many messages the agent took.
-    pub(super) fn taken(&self) -> usize {
-        self.injected().taken
+        self.injected().waiting.pop_front()
     }
 
     fn injected(&self) -> MutexGuard<'_, Injected> {
         self.injected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How often anything has changed.
-    pub(super) fn changes(&self) -> u64 {
-        self.changes.load(Ordering::Acquire)
-    }
-
-    /// Waits until anything has changed since this count of changes.
-    pub(super) async fn changed_since(&self, seen: u64) {
-        self.until(|| self.changes() != seen).await;
-    }
-
     fn tell(&self) {
-        self.changes.fetch_add(1, Ordering::AcqRel);
         self.changed.notify_waiters();
     }
 

@@ -13,6 +13,7 @@ pub mod driver_simulation;
 pub mod fuzzing;
 pub mod invariants;
 pub mod model;
+pub mod nats;
 pub mod portrait;
 pub mod processes;
 pub mod simulation;

@@ -1,19 +1,15 @@
 //! Values of every kind that crosses between processes, with each field that it may have.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use dirigent::command::{CommandAnswer, Invoker, SlashCommand};
 use dirigent::hooks::{Outcome, RunId};
 use dirigent::operate::{CreatedChannel, Opening, Refusal, ResultPost, Summary};
 use dirigent::ports::{
-    AllowedMentions, ApiError, Attachment, AuthorKind, Certainty, ChannelAnswer, ChannelRequest,
-    ChatKind, Embed, EmbedAuthor, EmbedFooter, ErrorKind, ExplainAnswer, GatewayEvent, GuildId,
-    HistoryRequest, Identity, Mentions, Nonce, Post, PostFailure, Posted, RoleId, Timestamp,
+    Attachment, AuthorKind, ChannelAnswer, ChannelRequest, ChatKind, ExplainAnswer, GatewayEvent,
+    GuildId, Identity, Nonce, Timestamp,
 };
 use dirigent::store::Discussion;
 use dirigent::tools::Caller;
-use dirigent::{AgentId, ChannelId, ChatMessage, MessageId, Mode, Reply, UserId};
+use dirigent::{AgentId, ChannelId, ChatMessage, MessageId, Mode, UserId};
 use dirigent_core::Tail;
 use dirigent_relay::Refused;
 use dirigent_relay::parts::{ToolAnswer, UseTool};
@@ -22,11 +18,6 @@ use dirigent_relay::rules::{
     TurnComplete,
 };
 
-use crate::remote::rules::{
-    AccountAsk, AccountDone, Announce, AnnounceAnswer, Announced, AnnouncedBefore, BeginAnswer,
-    BeginCall, CallEnd, CallId, CallMissed, CallTranscript, EndCall, GivenTurn, RunningCall, Start,
-    SteerAnswer, SteerCall, Steering, UseAccount,
-};
 use crate::rules::{AskChannel, HeardElsewhere, NotOurs};
 
 fn channel(number: u64) -> ChannelId {
@@ -187,7 +178,7 @@ pub(super) fn not_ours() -> NotOurs {
 }
 
 /// A message with every field, and one with none that may be absent.
-fn said() -> [ChatMessage; 2] {
+pub(super) fn said() -> [ChatMessage; 2] {
     let picture = Attachment {
         content_type: Some("image/png".into()),
         description: Some("A cat.".into()),
@@ -211,14 +202,6 @@ fn said() -> [ChatMessage; 2] {
         ..ChatMessage::new(message(3), channel(1), user(2), "")
     };
     [full, bare]
-}
-
-pub(super) fn messages() -> Vec<Arc<ChatMessage>> {
-    let plain = ChatMessage {
-        sent_at: moment(3),
-        ..ChatMessage::new(message(4), channel(1), user(1), "Hi")
-    };
-    said().into_iter().chain([plain]).map(Arc::new).collect()
 }
 
 pub(super) fn checks() -> Vec<CheckTurn> {
@@ -296,222 +279,5 @@ pub(super) fn refusals() -> Vec<Refused> {
         Refused::Elsewhere,
         Refused::OwnerUnavailable { may_be_done: true },
         Refused::Failed { why: "the store".to_owned(), may_be_done: false },
-    ]
-}
-
-fn start() -> Start {
-    serde_json::from_str(r#"{"at":1700000000000,"salt":18446744073709551615}"#).unwrap()
-}
-
-fn call() -> CallId {
-    CallId { start: start(), number: 3 }
-}
-
-fn announced() -> Announced {
-    Announced { start: start(), number: 9 }
-}
-
-pub(super) fn announce() -> Announce {
-    let calls = vec![RunningCall { call: call(), cost: 12 }];
-    Announce { announced: announced(), agents: vec![poet()], calls }
-}
-
-pub(super) fn announce_answer() -> AnnounceAnswer {
-    let before = AnnouncedBefore { agent_id: poet(), host: "bot-1".parse().unwrap() };
-    AnnounceAnswer { unknown: vec![call()], refused: vec![before] }
-}
-
-fn steering(messages: Vec<Arc<ChatMessage>>) -> Steering {
-    Steering {
-        step: 4,
-        is_cancelled: false,
-        is_slow: true,
-        is_paused: false,
-        time_left_ms: Some(60_000),
-        first: 1,
-        messages,
-    }
-}
-
-pub(super) fn begin_calls() -> Vec<BeginCall> {
-    let full = GivenTurn {
-        number: 8,
-        is_after_reminder: false,
-        attempt: 1,
-        newest: Some(message(4)),
-        missed: messages(),
-        missed_count: 5,
-        left_out: 2,
-        others_left_out: 1,
-        late_answer: Some("Later.".to_owned()),
-        late_embeds: vec![embed()],
-        post_failure: Some(PostFailure { kind: ErrorKind::Invalid, code: Some(200_000) }),
-        late_files: vec!["a.txt".to_owned()],
-        is_repeated: true,
-        me: Some(identity()),
-        others: vec![identity()],
-        guide: Some("Which plan?".to_owned()),
-    };
-    let bare = GivenTurn {
-        is_after_reminder: true,
-        newest: None,
-        missed: Vec::new(),
-        missed_count: 0,
-        left_out: 0,
-        others_left_out: 0,
-        late_answer: None,
-        late_embeds: Vec::new(),
-        post_failure: None,
-        late_files: Vec::new(),
-        is_repeated: false,
-        me: None,
-        others: Vec::new(),
-        guide: None,
-        ..full.clone()
-    };
-    let begin = |turn, steering| BeginCall {
-        call: call(),
-        announced: announced(),
-        channel_id: channel(1),
-        agent_id: poet(),
-        turn,
-        steering,
-    };
-    let calm = Steering { time_left_ms: None, ..steering(Vec::new()) };
-    vec![begin(full, steering(messages())), begin(bare, calm)]
-}
-
-pub(super) fn begin_answers() -> Vec<BeginAnswer> {
-    vec![
-        BeginAnswer::Begun { announced: 9, injected: 2 },
-        BeginAnswer::Over,
-        BeginAnswer::NotNow,
-        BeginAnswer::NoSuchAgent,
-    ]
-}
-
-pub(super) fn steer_call() -> SteerCall {
-    SteerCall { call: call(), announced: announced(), steering: steering(messages()) }
-}
-
-pub(super) fn steer_answer() -> SteerAnswer {
-    SteerAnswer { injected: Some(2) }
-}
-
-fn embed() -> Embed {
-    let footer = EmbedFooter {
-        icon_url: Some("https://example.org/f.png".to_owned()),
-        ..EmbedFooter::new("nightly")
-    };
-    let author = EmbedAuthor {
-        url: Some("https://example.org".to_owned()),
-        icon_url: Some("https://example.org/a.png".to_owned()),
-        ..EmbedAuthor::new("The build")
-    };
-    Embed { footer: Some(footer), author: Some(author), ..Embed::new() }
-        .title("Build 214")
-        .description("All tests passed.")
-        .url("https://example.org/214")
-        .colour(0x2e_cc_71)
-        .timestamp(moment(5))
-        .image("https://example.org/i.png")
-        .thumbnail("https://example.org/t.png")
-        .field("Duration", "6 min", true)
-}
-
-fn mentions() -> AllowedMentions {
-    AllowedMentions::new()
-        .user(user(1))
-        .role(RoleId::new(500_000_000_000_000_000))
-        .everyone()
-        .replied_user()
-}
-
-/// Every form that a reply has.
-pub(super) fn replies() -> Vec<Reply> {
-    vec![
-        Reply::text("The moon."),
-        Reply::text("<@1> green.").embed(embed()).to(message(1)).allowed_mentions(mentions()),
-        Reply::Pass.embed(Embed::new().title("Only this")),
-        Reply::Pass,
-    ]
-}
-
-pub(super) fn end_calls() -> Vec<EndCall> {
-    let failed = CallEnd::Failed("no model".to_owned());
-    let ends = replies().into_iter().map(CallEnd::Reply).chain([failed, CallEnd::Panicked]);
-    ends.map(|end| EndCall { call: call(), end, taken: 1, cost: 12 }).collect()
-}
-
-pub(super) fn transcript() -> CallTranscript {
-    CallTranscript { call: call(), limit: 50 }
-}
-
-/// Errors of every kind, and with all that they may say.
-pub(super) fn errors() -> Vec<ApiError> {
-    let kinds = [
-        ErrorKind::Gone,
-        ErrorKind::Forbidden,
-        ErrorKind::Unauthorized,
-        ErrorKind::RateLimited,
-        ErrorKind::Invalid,
-        ErrorKind::Unavailable,
-        ErrorKind::NoAnswer,
-        ErrorKind::Store,
-        ErrorKind::Unsupported,
-    ];
-    let full = ApiError::new(ErrorKind::Unavailable)
-        .with_certainty(Certainty::NotDone)
-        .with_retry_after(Duration::from_millis(1_500))
-        .with_source("502");
-    kinds.into_iter().map(ApiError::new).chain([full]).collect()
-}
-
-pub(super) fn transcript_answers() -> Vec<Result<Vec<Arc<ChatMessage>>, ApiError>> {
-    let errors = errors().into_iter().map(Err);
-    std::iter::once(Ok(messages())).chain(errors).collect()
-}
-
-pub(super) fn missed() -> CallMissed {
-    CallMissed { call: call(), first: 3 }
-}
-
-/// A post with every field, one that pings an account, and one with none of what may be absent.
-pub(super) fn posts() -> Vec<Post> {
-    let nonce = Nonce::from_parts(1, 2, 3);
-    let plain = Post::new(channel(1), "Hello", nonce);
-    let full = Post {
-        mentions: Mentions::from(&mentions()),
-        reply_to: Some(message(1)),
-        embeds: [embed()].into(),
-        ..plain.clone()
-    };
-    vec![full, Post { mentions: Mentions::User(user(1)), ..plain.clone() }, plain]
-}
-
-pub(super) fn use_accounts() -> Vec<UseAccount> {
-    let read =
-        |after| AccountAsk::History(HistoryRequest { channel: channel(1), after, limit: 100 });
-    let asks = [
-        AccountAsk::Me,
-        AccountAsk::Delete { channel: channel(1), message: message(1) },
-        read(None),
-        read(Some(message(1))),
-        AccountAsk::Members { channel: channel(1), among: vec![user(1), user(2)] },
-        AccountAsk::Typing { channel: channel(1) },
-    ];
-    let posts = posts().into_iter().map(AccountAsk::Post);
-    asks.into_iter().chain(posts).map(|ask| UseAccount { agent_id: poet(), ask }).collect()
-}
-
-pub(super) fn account_answers() -> Vec<Result<AccountDone, ApiError>> {
-    vec![
-        Ok(AccountDone::Me(user(1))),
-        Ok(AccountDone::Posted(Posted { id: message(1), deduplicated: true })),
-        Ok(AccountDone::Done),
-        Ok(AccountDone::History { messages: said().into(), reads: Some(true) }),
-        Ok(AccountDone::History { messages: Vec::new(), reads: None }),
-        Ok(AccountDone::Members(vec![user(2)])),
-        Err(ApiError::new(ErrorKind::Gone)),
     ]
 }

@@ -1,11 +1,11 @@
-//! The five agents: three that the library calls, wherever they live, and two that have a gateway connection of their own and ask
+//! The five agents: three that the library calls, and two that have a gateway connection of their own and ask
 //! before they speak.
 
 use std::time::Duration;
 
 use dirigent::prelude::*;
 
-/// By the process in which each lives.
+/// Those that ask live in the processes of the same number.
 pub(crate) const NAMES: [&str; 5] = ["developer", "reviewer", "tester", "critic", "editor"];
 /// The library calls the first three; the others ask.
 pub(crate) const CALLED: usize = 3;

@@ -3,7 +3,6 @@
 use std::env;
 use std::fs::File;
 use std::io::Read as _;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
@@ -13,13 +12,10 @@ use dirigent::host::{Builder, RunError};
 use dirigent::ports::Identity;
 use dirigent::prelude::*;
 use dirigent::settings::{LostRuns, Pacing};
-use dirigent_cluster::http::{AddressBook, ClientTls, HttpRelay, HttpServer, ServerTls};
-use dirigent_cluster::{Forwarding, Guests, Hosting, Instance};
-use dirigent_cluster::{PostgresOptions, PostgresStore};
+use dirigent_cluster::{Forwarding, Instance, Nats, PostgresOptions, PostgresStore};
 use dirigent_discord::{DiscordAccount, Feed};
 use dirigent_relay::{Client, HostId, Keyring, Secret, Server};
 use futures_util::StreamExt as _;
-use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tracing_subscriber::filter::LevelFilter;
@@ -59,8 +55,7 @@ fn host(number: usize) -> Result<HostId> {
 
 fn account(token: &str) -> Result<Arc<DiscordAccount>> {
     // This Discord does not limit bots, so that the processes are seen at work and not at waiting.
-    let account = DiscordAccount::builder(given::<String>(token)?, SystemClock::new())
-        .requests_per_second(1_000);
+    let account = DiscordAccount::builder(token, SystemClock::new()).requests_per_second(1_000);
     Ok(Arc::new(account.proxy(format!("http://{}", given::<String>("DISCORD")?)).build()?))
 }
 
@@ -76,17 +71,6 @@ fn random() -> Result<Secret> {
     Ok(Secret::new(&bytes)?)
 }
 
-/// The ways to the other processes, all through gates of this one.
-async fn addresses(me: usize, ports: &[u16], switches: &Switches) -> Result<AddressBook> {
-    let book = AddressBook::new();
-    for (number, port) in ports.iter().enumerate().filter(|(number, _)| *number != me) {
-        let there = Target::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, *port)));
-        let address = gate(0, there, switches.relay.clone()).await?;
-        book.set(host(number)?, address.into());
-    }
-    Ok(book)
-}
-
 /// The store, through a gate.
 async fn store(me: usize, switches: &Switches) -> Result<PostgresStore> {
     let socket = Target::Socket(given::<PathBuf>("DATABASE_SOCKET")?);
@@ -99,29 +83,26 @@ async fn store(me: usize, switches: &Switches) -> Result<PostgresStore> {
     Ok(store)
 }
 
-/// Asks the others, and answers them.
-fn client(me: usize, book: AddressBook) -> Result<(Client, Keyring)> {
-    let (chain, key): (String, String) = (given("CHAIN")?, given("KEY")?);
-    let tls = ClientTls::trusting(given::<String>("AUTHORITY")?.as_bytes())?
-        .with_certificate(chain.as_bytes(), key.as_bytes())?;
-    let (relay, link) = HttpRelay::builder(book, tls).build();
-    tokio::spawn(link.run());
-    let keys =
-        Keyring::of_cluster(host(me)?, &Secret::new(given::<String>("CLUSTER")?.as_bytes())?);
-    Ok((Client::new(keys.clone(), Arc::new(relay), Arc::new(SystemClock::new())), keys))
+/// The way to the others, through a gate.
+async fn nats(me: usize, switches: &Switches) -> Result<Nats> {
+    let server = Target::Tcp(given("NATS")?);
+    let address = gate(0, server, switches.relay.clone()).await?;
+    let connection = async_nats::ConnectOptions::new()
+        .user_and_password(name(me), given("NATS_PASSWORD")?)
+        .custom_inbox_prefix(format!("my-bot-answers.{}", name(me)))
+        // So soon it notices that nothing comes through any more, and says that a question was not carried.
+        .ping_interval(Duration::from_secs(1))
+        .connect(format!("nats://{address}"))
+        .await?;
+    Ok(Nats::new(connection, &"my-bot".parse()?))
 }
 
 /// Answers the others from now on, until `stop` is sent or dropped.
-async fn serve(port: u16, server: Server, switches: &Switches) -> Result<oneshot::Sender<()>> {
-    let (chain, key): (String, String) = (given("CHAIN")?, given("KEY")?);
-    let tls = ServerTls::new(chain.as_bytes(), key.as_bytes())?
-        .with_client_authorities(given::<String>("AUTHORITY")?.as_bytes())?;
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-    gate(port, Target::Tcp(listener.local_addr()?), switches.relay.clone()).await?;
+fn serve(nats: Nats, server: Server) -> oneshot::Sender<()> {
     let (stop, stopped) = oneshot::channel();
     let stopped = async { _ = stopped.await };
-    tokio::spawn(HttpServer::builder(Arc::new(server), tls).build().serve_until(listener, stopped));
-    Ok(stop)
+    tokio::spawn(nats.serve_until(Arc::new(server), stopped));
+    stop
 }
 
 /// Tells what the gateway says.
@@ -157,7 +138,6 @@ struct Bot {
     store: PostgresStore,
     dirigent: Dirigent,
     driver: JoinHandle<std::result::Result<(), RunError>>,
-    hosting: Hosting,
     asking: Arc<Asking>,
     moderator: Arc<DiscordAccount>,
     _serving: oneshot::Sender<()>,
@@ -165,14 +145,18 @@ struct Bot {
 
 impl Bot {
     async fn start(me: usize, switches: &Switches) -> Result<Self> {
-        let ports = all::<u16>("PORTS")?;
         let store = store(me, switches).await?;
-        let (client, keys) = client(me, addresses(me, &ports, switches).await?)?;
+        let nats = nats(me, switches).await?;
+        let secret = Secret::new(given::<String>("CLUSTER")?.as_bytes())?;
+        let keys = Keyring::of_cluster(host(me)?, &secret);
+        let clock = Arc::new(SystemClock::new());
+        let client = Client::new(keys.clone(), Arc::new(nats.clone()), clock);
         let owners = Arc::new(store.clone());
         let (forwarding, forwarding_link) = Forwarding::new(client.clone(), owners.clone());
-        let (guests, guests_link) = Guests::new(client.clone());
-        let (hosting, hosting_link) = Hosting::new(client.clone(), owners.clone());
-        let (moderator, mine) = (account("MODERATOR")?, account("AGENT")?);
+        let moderator = account(&given::<String>("MODERATOR")?)?;
+        let accounts = all::<String>("TOKENS")?;
+        let accounts = accounts.iter().map(|token| account(token)).collect::<Result<Vec<_>>>()?;
+        let mine = accounts.get(me).cloned().ok_or("there is no agent here")?;
         let (settings, config) = rules();
         let builder = Dirigent::builder(moderator.clone())
             .channels(store.clone())
@@ -188,20 +172,12 @@ impl Bot {
         }
         let thinking =
             Thinking { long: given("LONG")?, lease: Duration::from_millis(given("TTL")?) };
-        let builder = host_agents(builder, me, thinking, &hosting, &guests, &mine);
-        let (dirigent, driver) = builder.build()?;
+        let (dirigent, driver) = host_agents(builder, thinking, accounts).build()?;
         let instance =
             Instance::new(dirigent.clone(), Arc::new(store.clone()), client, owners, settings);
-        let server = Server::new(keys, random()?)
-            .with(Arc::new(instance.clone()))
-            .with(Arc::new(guests))
-            .with(Arc::new(hosting.clone()));
-        let port = ports.get(me).copied().ok_or("there is no port for this process")?;
-        let serving = serve(port, server, switches).await?;
+        let serving = serve(nats, Server::new(keys, random()?).with(Arc::new(instance.clone())));
         let driver = tokio::spawn(driver.run());
         tokio::spawn(forwarding_link.run(dirigent.clone()));
-        tokio::spawn(guests_link.run(dirigent.clone()));
-        tokio::spawn(hosting_link.run());
         let identity = identities.into_iter().nth(me).ok_or("there is no agent here")?;
         let asking = Asking {
             agent: identity.agent_id,
@@ -213,7 +189,7 @@ impl Bot {
             turns: Mutex::default(),
         };
         let asking = Arc::new(asking);
-        Ok(Self { me, store, dirigent, driver, hosting, asking, moderator, _serving: serving })
+        Ok(Self { me, store, dirigent, driver, asking, moderator, _serving: serving })
     }
 
     /// Hears one of the five shards of the gateway, and what an agent that asks hears.
@@ -227,8 +203,10 @@ impl Bot {
         let config = ConfigBuilder::new(given("MODERATOR")?, Feed::INTENTS).proxy_url(url.clone());
         tokio::spawn(hear(feed, Shard::with_config(id, config.build())));
         if self.me >= CALLED {
+            let token = all::<String>("TOKENS")?.into_iter().nth(self.me);
+            let token = token.ok_or("there is no agent here")?;
             let intents = Intents::GUILDS | Intents::GUILD_MESSAGES | Intents::MESSAGE_CONTENT;
-            let config = ConfigBuilder::new(given("AGENT")?, intents).proxy_url(url);
+            let config = ConfigBuilder::new(token, intents).proxy_url(url);
             let shard = Shard::with_config(ShardId::ONE, config.build());
             let mut channels = channels()?;
             channels.truncate(given("ASKING")?);
@@ -243,30 +221,20 @@ impl Bot {
         self.store.resign();
         self.dirigent.shutdown(GRACE).await;
         self.store.close().await;
-        self.hosting.drain().await;
         Ok(self.driver.await??)
     }
 }
 
-/// The agent that lives here, and those that live elsewhere; none for those that ask.
+/// The agents that are called, in whichever process acts for the channel.
 fn host_agents(
-    mut builder: Builder,
-    me: usize,
+    builder: Builder,
     thinking: Thinking,
-    hosting: &Hosting,
-    guests: &Guests,
-    mine: &Arc<DiscordAccount>,
+    accounts: Vec<Arc<DiscordAccount>>,
 ) -> Builder {
-    for (number, name) in NAMES.into_iter().take(CALLED).enumerate() {
-        builder = if number == me {
-            let agent = || agent_fn(move |turn| speak(turn, thinking));
-            hosting.host(name, agent(), mine.clone());
-            builder.host(name, agent(), mine.clone())
-        } else {
-            builder.host(name, guests.agent(name), guests.account(name))
-        };
-    }
-    builder
+    let called = NAMES.into_iter().zip(accounts).take(CALLED);
+    called.fold(builder, |builder, (name, account)| {
+        builder.host(name, agent_fn(move |turn| speak(turn, thinking)), account)
+    })
 }
 
 fn channels() -> Result<Vec<ChannelId>> {

@@ -1,6 +1,5 @@
 //! The database, the Discord, and the processes.
 
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,11 +8,10 @@ use dirigent::{ChannelId, ChatMessage, Clock, SystemClock, UserId};
 use dirigent_loopback::{LoopbackDiscord, ServerLimits};
 use dirigent_testkit::MemoryDiscord;
 use dirigent_verify::database::Database;
+use dirigent_verify::nats::NatsServer;
 use dirigent_verify::processes::{Line, Lines, Process};
-use tokio::net::TcpListener;
 
 use crate::agents::{CALLED, NAMES};
-use crate::certificates::Certificates;
 use crate::ledger::Ledger;
 use crate::orders::Order;
 use crate::people::{Habits, People, Word};
@@ -22,6 +20,8 @@ use crate::{Result, bot};
 
 /// How many processes there are; as many gateway shards and agents.
 const COUNT: usize = NAMES.len();
+/// Of each process at the NATS server.
+const PASSWORD: &str = "among-ourselves";
 /// How long anything may take that must happen.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -41,12 +41,12 @@ pub(crate) struct Fleet {
     clock: SystemClock,
     ttl: Duration,
     _database: Database,
+    _nats: NatsServer,
     loopback: LoopbackDiscord,
     channels: Vec<ChannelId>,
     agents: [UserId; COUNT],
     people: People,
     variables: Vec<(&'static str, String)>,
-    tokens: Vec<String>,
     processes: Vec<Process>,
     lines: Lines,
     ledger: Ledger,
@@ -87,18 +87,19 @@ fn joined(values: impl IntoIterator<Item = impl ToString>) -> String {
     values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// Ports of this machine that are free now, below those that it gives to connections.
-async fn free_ports() -> Result<Vec<u16>> {
-    let mut listeners = Vec::new();
-    // Programs that are started one after the other do not look at the same ones.
-    let first = 20_000 + u16::try_from(std::process::id() % 1_000)? * 10;
-    for port in first..32_000 {
-        listeners.extend(TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.ok());
-        if listeners.len() == COUNT {
-            break;
-        }
-    }
-    listeners.iter().map(|listener| Ok(listener.local_addr()?.port())).collect()
+/// Each process may hear its own questions and the answers to what it asked, and may ask all.
+fn permissions() -> String {
+    let user = |number| {
+        let name = bot::name(number);
+        format!(
+            "{{ user: {name}, password: {PASSWORD}, permissions: {{
+                publish: [\"my-bot.>\"], allow_responses: true
+                subscribe: [\"my-bot.*.{name}\", \"my-bot.*.{name} {name}\", \"my-bot-answers.{name}.>\"]
+            }} }}"
+        )
+    };
+    let users: Vec<_> = (0..COUNT).map(user).collect();
+    format!("max_payload: 8MB\nauthorization {{ users: [{}] }}", users.join("\n"))
 }
 
 impl Fleet {
@@ -110,7 +111,8 @@ impl Fleet {
         let loopback = LoopbackDiscord::start(cast.discord.clone()).await?;
         // People type faster here than Discord lets bots answer.
         loopback.set_limits(ServerLimits::generous());
-        let certificates = Certificates::new()?;
+        let nats = NatsServer::start(&permissions())?
+            .ok_or("no NATS server is installed: apt-get install nats-server")?;
         let socket = database.folder().join(".s.PGSQL.5432");
         let variables = vec![
             ("DATABASE_SOCKET", socket.display().to_string()),
@@ -121,23 +123,21 @@ impl Fleet {
             ("ASKING", setting.asking.to_string()),
             ("LONG", setting.long.to_string()),
             ("TTL", setting.ttl.as_millis().to_string()),
-            ("PORTS", joined(free_ports().await?)),
+            ("NATS", nats.socket().to_string()),
+            ("NATS_PASSWORD", PASSWORD.to_owned()),
+            ("TOKENS", joined(cast.agents.iter().map(|agent| loopback.token(*agent)))),
             ("CLUSTER", "what all of the five know, and no other".to_owned()),
-            ("AUTHORITY", certificates.authority),
-            ("CHAIN", certificates.chain),
-            ("KEY", certificates.key),
         ];
-        let tokens = cast.agents.iter().map(|agent| loopback.token(*agent)).collect();
         let mut fleet = Self {
             clock: SystemClock::new(),
             ttl: setting.ttl,
             _database: database,
+            _nats: nats,
             loopback,
             channels: cast.channels.clone(),
             agents: cast.agents,
             people: People::silent(),
             variables,
-            tokens,
             processes: Vec::new(),
             lines: Lines::default(),
             ledger: Ledger::default(),
@@ -155,7 +155,6 @@ impl Fleet {
     fn begin(&self, number: usize) -> Result<Process> {
         let mut variables = self.variables.clone();
         variables.push(("PROCESS", number.to_string()));
-        variables.push(("AGENT", self.tokens.get(number).cloned().unwrap_or_default()));
         if number == 0 && self.processes.is_empty() {
             variables.push(("FIRST", "1".to_owned()));
         }

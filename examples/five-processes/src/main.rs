@@ -1,5 +1,6 @@
-//! One bot as five processes on one PostgreSQL and one Discord on this machine. Each acts for a share of the channels, has one of the
-//! five agents, and one of the five gateway shards; they ask each other over HTTP/2 and TLS.
+//! One bot as five processes on one PostgreSQL and one Discord on this machine. Each acts for a share of the channels, and has one of the
+//! five gateway shards; they ask each other over NATS. Three agents are called in whichever process acts for the channel, and two ask for
+//! themselves, in two of the processes.
 //!
 //! ```text
 //! cargo run -p five-processes --features postgres
@@ -23,7 +24,6 @@
 mod agents;
 mod ask;
 mod bot;
-mod certificates;
 mod fleet;
 mod gate;
 mod ledger;

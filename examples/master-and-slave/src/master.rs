@@ -3,12 +3,11 @@ use std::{env, fs::File, io::Read as _, sync::Arc, time::Duration};
 
 use dirigent::ports::Identity;
 use dirigent::prelude::*;
-use dirigent_cluster::http::HttpServer;
+use dirigent_cluster::Nats;
 use dirigent_discord::{DiscordAccount, Feed};
 use dirigent_relay::{Keyring, Master, ProcessRole, Secret, Server};
 use dirigent_store::JsonChannels;
 use futures_util::StreamExt as _;
-use tokio::net::TcpListener;
 use twilight_gateway::{ConfigBuilder, Message, Shard, ShardId};
 
 const AGENTS: [&str; 2] = ["developer", "reviewer"];
@@ -50,10 +49,9 @@ async fn main() -> Result<(), AgentError> {
         .build()?;
     let master = Master::new(dirigent.clone(), Arc::new(identities));
     let server = Arc::new(Server::new(keys, random()?).with(Arc::new(master)));
-    let address = env::var("MASTER_ADDRESS").unwrap_or_else(|_| "127.0.0.1:7443".to_owned());
-    let listener = TcpListener::bind(&address).await?;
-    // Between machines: `HttpServer::builder`, with certificates.
-    let server = HttpServer::plain_on_loopback(server).build().serve(listener);
+    let nats = env::var("NATS_URL").unwrap_or_else(|_| "nats://127.0.0.1:4222".to_owned());
+    let nats = async_nats::connect(&nats).await.map_err(|error| format!("{nats}: {error}"))?;
+    let server = Nats::new(nats, &"example".parse()?).serve(server);
 
     let (feed, work) = Feed::builder(dirigent.clone(), moderator, Feed::INTENTS).build();
     let mut driver = tokio::spawn(driver.run());

@@ -5,7 +5,7 @@ use dirigent::hooks::{RunId, RunReport};
 use dirigent::host::split_reply;
 use dirigent::ports::{ApiError, AuthorKind, Nonce, Post};
 use dirigent::prelude::*;
-use dirigent_cluster::http::{AddressBook, HttpRelay};
+use dirigent_cluster::Nats;
 use dirigent_discord::{DiscordAccount, chat_message};
 use dirigent_relay::{Client, Keyring, Secret, Slave};
 use tokio::sync::mpsc;
@@ -112,13 +112,12 @@ async fn main() -> Result<(), AgentError> {
     let account = if let Ok(url) = proxy { account.proxy(url) } else { account }.build();
     let account = account.map_err(|error| format!("{name}_TOKEN: {error}"))?;
 
-    let addresses = AddressBook::new();
-    let address = env::var("MASTER_ADDRESS").unwrap_or_else(|_| "127.0.0.1:7443".to_owned());
-    addresses.set("master".parse()?, address.parse()?);
-    let (relay, link) = HttpRelay::plain_on_loopback(addresses).build();
+    let nats = env::var("NATS_URL").unwrap_or_else(|_| "nats://127.0.0.1:4222".to_owned());
+    let nats = async_nats::connect(&nats).await.map_err(|error| format!("{nats}: {error}"))?;
+    let nats = Nats::new(nats, &"example".parse()?);
     let keys =
         Keyring::new(agent.parse()?, Secret::new(set(&format!("{name}_SECRET"))?.as_bytes())?);
-    let client = Client::new(keys, Arc::new(relay), Arc::new(SystemClock::new()));
+    let client = Client::new(keys, Arc::new(nats), Arc::new(SystemClock::new()));
     let slave = Slave::new(client, "master".parse()?, Settings::default());
     let me = account.me().await?;
     let mut bot = Bot { agent: agent.as_str().into(), account, me, slave, heard: HashMap::new() };
@@ -127,7 +126,6 @@ async fn main() -> Result<(), AgentError> {
     let config = ConfigBuilder::new(token, intents);
     let config = env::var("DISCORD_GATEWAY_URL").into_iter().fold(config, ConfigBuilder::proxy_url);
     let mut shard = Shard::with_config(ShardId::ONE, config.build());
-    let mut link = tokio::spawn(link.run());
     // In a task of its own, because the shard must be polled while the model thinks, or Discord closes the connection.
     let (events, mut queue) = mpsc::unbounded_channel();
     let mut bot = tokio::spawn(async move {
@@ -141,7 +139,6 @@ async fn main() -> Result<(), AgentError> {
         let event = tokio::select! {
             event = shard.next_event(EventTypeFlags::MESSAGE_CREATE) => event,
             _ = tokio::signal::ctrl_c() => return Ok(()),
-            ended = &mut link => return Ok(ended?),
             ended = &mut bot => return Ok(ended?),
         };
         match event {

@@ -4,15 +4,17 @@
 #[expect(dead_code, reason = "that of one bot is used elsewhere")]
 mod stage;
 
+use dirigent_verify::nats::NatsServer;
 use stage::{Inside, Result, until};
 
 /// EZ4: what stands in the two files runs, and agents that ask fall silent by themselves.
 #[tokio::test]
 async fn two_agents_in_processes_of_their_own_speak_in_turn_and_fall_silent() -> Result {
-    let free = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
+    let Some(nats) = NatsServer::start("")? else { return Ok(()) };
+    let address = nats.address();
     let secrets = ["0123456789abcdef".repeat(2), "fedcba9876543210".repeat(2)];
     let variables = [
-        ("MASTER_ADDRESS", free.as_str()),
+        ("NATS_URL", address.as_str()),
         ("DEVELOPER_SECRET", secrets[0].as_str()),
         ("REVIEWER_SECRET", secrets[1].as_str()),
     ];

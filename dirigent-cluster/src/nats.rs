@@ -1,0 +1,400 @@
+//! A transport over [NATS](https://nats.io), which carries questions between processes on different machines.
+//!
+//! You run a NATS server, connect to it with [`async_nats`], and give the client to [`Nats`]. Your configuration of NATS decides about
+//! addresses, TLS and who may connect; this module only asks and answers.
+//!
+//! Each process listens on the subject `{cluster}.*.{process}`, for example `my-bot.*.bot-1`. A question is a request to
+//! `my-bot.check-turn.bot-1`, whose payload is the sealed bytes, and the answer is the reply. Nothing is kept by NATS: a question that
+//! nobody hears is known not to have been heard, because the server says so (*no responders*).
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::client::{PublishErrorKind, RequestErrorKind};
+use async_nats::connection::State;
+use async_nats::{Client, HeaderMap, Message, Request, Subscriber};
+use async_trait::async_trait;
+use bytes::Bytes;
+use dirigent::ports::Timestamp;
+use dirigent::{Clock, SystemClock};
+use dirigent_relay::{CarryError, HostId, Rejection, Relay, Server};
+use futures_util::future::{BoxFuture, FutureExt as _};
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+
+/// The header of a reply that is no answer: it says why there is none.
+const WHY: &str = "Dirigent-Not-Answered";
+/// Its value where the process has too many questions under way.
+const BUSY: &str = "busy";
+/// Its value where the question was answered, and the answer is larger than the server takes.
+const TOO_LARGE: &str = "answer-too-large";
+
+/// The rule that a process asks itself, to know that it is reached.
+const LISTENING: &str = "listening";
+/// How often it does.
+const LOOK_AGAIN: Duration = Duration::from_secs(10);
+/// How long the answer may take.
+const LOOK_MAX: Duration = Duration::from_secs(5);
+/// How long questions that are under way may go on when a process stops listening.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Carries questions over a NATS server that you run, and answers those that come over it. Clones share the connection.
+///
+/// ```no_run
+/// use std::sync::Arc;
+///
+/// use dirigent::SystemClock;
+/// use dirigent_cluster::Nats;
+/// use dirigent_relay::{Client, Keyring, Secret, Server};
+///
+/// # async fn example(secret: [u8; 32], random_at_each_start: [u8; 32]) -> Result<(), Box<dyn std::error::Error>> {
+/// let connection = async_nats::ConnectOptions::new()
+///     .user_and_password("bot-1".to_owned(), std::env::var("NATS_PASSWORD")?)
+///     .custom_inbox_prefix("my-bot-answers.bot-1")
+///     .connect("tls://nats.internal")
+///     .await?;
+/// let nats = Nats::new(connection, &"my-bot".parse()?);
+///
+/// let keys = Keyring::of_cluster("bot-1".parse()?, &Secret::new(&secret)?);
+/// let client = Client::new(keys.clone(), Arc::new(nats.clone()), Arc::new(SystemClock::new()));
+/// let server = Arc::new(Server::new(keys, Secret::new(&random_at_each_start)?));
+/// tokio::spawn(nats.serve(server));
+/// # let _ = client;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Nats {
+    connection: Client,
+    cluster: HostId,
+    clock: Arc<dyn Clock>,
+    questions_max: usize,
+}
+
+/// Why a question was not carried over NATS, or a process listens no more. As the source of a [`CarryError`], which says what may be
+/// concluded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NatsError {
+    /// No process of this name listens.
+    #[error(
+        "{host} does not listen: it is not running, or its user may not subscribe to {subject}"
+    )]
+    NobodyListens {
+        /// Which process was asked.
+        host: HostId,
+        /// Where it would listen.
+        subject: String,
+    },
+    /// This process is not connected to the NATS server, and the client connects again by itself.
+    #[error("there is no connection to the NATS server")]
+    NotConnected,
+    /// The name of the rule cannot stand in a subject.
+    #[error("a rule's name has 1 to 128 of a-z, A-Z, 0-9, '-' and '_'")]
+    BadRule,
+    /// The question is larger than the NATS server takes.
+    #[error(
+        "the question has more bytes than the NATS server takes: raise its `max_payload` to 8MB"
+    )]
+    QuestionTooLarge,
+    /// The question was answered, but the answer is larger than the NATS server takes.
+    #[error("the answer has more bytes than the NATS server takes: raise its `max_payload` to 8MB")]
+    AnswerTooLarge,
+    /// The process has as many questions under way as it takes.
+    #[error("{host} has too many questions under way")]
+    Busy {
+        /// Which process was asked.
+        host: HostId,
+    },
+    /// The client of NATS says why.
+    #[error("the NATS client: {0}")]
+    Client(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The client of NATS was drained or closed.
+    #[error("the connection to the NATS server was closed by this process")]
+    Closed,
+}
+
+impl NatsError {
+    fn client(why: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Client(Box::new(why))
+    }
+}
+
+impl Nats {
+    /// Most questions that a process answers at once, unless [you choose another number](Self::questions_max).
+    pub const QUESTIONS_MAX: usize = 1_024;
+
+    /// Carries questions over this connection. `cluster` is the first word of all subjects, so that several bots may use one server;
+    /// its dots count as words of their own.
+    ///
+    /// The client's own limit for requests is not used, because [`Client`](dirigent_relay::Client) has one.
+    pub fn new(connection: Client, cluster: &HostId) -> Self {
+        let clock = Arc::new(SystemClock::new());
+        let cluster = cluster.clone();
+        Self { connection, cluster, clock, questions_max: Self::QUESTIONS_MAX }
+    }
+
+    /// By which clock it waits: by default the machine's.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// How many questions this process answers at once, by default 1,024. Who asks one more is told at once that it was not taken.
+    #[must_use]
+    pub const fn questions_max(mut self, most: usize) -> Self {
+        self.questions_max = most;
+        self
+    }
+
+    /// Answers until the future is dropped. Questions that are under way then have no answer, and may have been carried out.
+    ///
+    /// # Errors
+    ///
+    /// [`NatsError::Closed`] where the connection was closed for good, [`NatsError::Client`] where it was before the start.
+    pub async fn serve(self, server: Arc<Server>) -> Result<(), NatsError> {
+        self.serve_until(server, std::future::pending()).await
+    }
+
+    /// Answers until `stop` is over. Then no question is taken any more, and those under way have 5 s to end.
+    ///
+    /// Every 10 s it asks itself a question over the server. If that does not arrive, it says so in the log and subscribes again:
+    /// for example, a user of NATS that lost its permissions and has them back is heard again without a restart.
+    ///
+    /// # Errors
+    ///
+    /// As [`serve`](Self::serve).
+    pub async fn serve_until(
+        self,
+        server: Arc<Server>,
+        stop: impl Future<Output = ()> + Send,
+    ) -> Result<(), NatsError> {
+        let mut listening = Listening::begin(&self, server).await?;
+        tokio::pin!(stop);
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut stop => return listening.end().await,
+                goes_on = listening.step() => goes_on?,
+            }
+        }
+    }
+
+    fn subject(&self, rule: &str, host: &HostId) -> String {
+        format!("{}.{rule}.{host}", self.cluster)
+    }
+
+    async fn request(
+        &self,
+        rule: &str,
+        to: &HostId,
+        question: Vec<u8>,
+    ) -> Result<Message, CarryError> {
+        // The client would keep it until it is connected again, and carry it then.
+        if self.connection.connection_state() != State::Connected {
+            return Err(CarryError::unreachable(NatsError::NotConnected));
+        }
+        let subject = self.subject(rule, to);
+        let request = Request::new().payload(question.into()).timeout(None);
+        let sent = self.connection.send_request(subject.clone(), request).await;
+        sent.map_err(|error| match error.kind() {
+            RequestErrorKind::NoResponders => {
+                CarryError::unreachable(NatsError::NobodyListens { host: to.clone(), subject })
+            }
+            RequestErrorKind::MaxPayloadExceeded => {
+                CarryError::unreachable(NatsError::QuestionTooLarge)
+            }
+            RequestErrorKind::InvalidSubject => CarryError::unreachable(NatsError::client(error)),
+            RequestErrorKind::TimedOut | RequestErrorKind::Other => {
+                CarryError::no_answer(NatsError::client(error))
+            }
+        })
+    }
+}
+
+#[async_trait]
+impl Relay for Nats {
+    async fn carry(
+        &self,
+        to: &HostId,
+        rule: &str,
+        question: Vec<u8>,
+    ) -> Result<Vec<u8>, CarryError> {
+        let may_stand = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        if !(1..=128).contains(&rule.len()) || !rule.bytes().all(may_stand) {
+            return Err(CarryError::unreachable(NatsError::BadRule));
+        }
+        let answer = self.request(rule, to, question).await?;
+        let why = answer.headers.as_ref().and_then(|headers| headers.get(WHY));
+        match why.map(async_nats::HeaderValue::as_str) {
+            None => Ok(answer.payload.into()),
+            Some(BUSY) => Err(CarryError::unreachable(NatsError::Busy { host: to.clone() })),
+            Some(TOO_LARGE) => Err(CarryError::no_answer(NatsError::AnswerTooLarge)),
+            Some(code) => Err(match Rejection::named(code) {
+                Some(rejection) => rejection.into(),
+                None => CarryError::no_answer(
+                    "it was not answered, for a reason that only a later version knows",
+                ),
+            }),
+        }
+    }
+}
+
+/// A process that answers.
+struct Listening<'n> {
+    nats: &'n Nats,
+    server: Arc<Server>,
+    heard: Subscriber,
+    answering: FuturesUnordered<BoxFuture<'n, ()>>,
+    look_at: Timestamp,
+    /// The question to itself that is under way.
+    looking: Option<BoxFuture<'n, bool>>,
+    is_reached: bool,
+}
+
+impl<'n> Listening<'n> {
+    async fn begin(nats: &'n Nats, server: Arc<Server>) -> Result<Self, NatsError> {
+        let heard = subscribe(nats, server.me()).await?;
+        let (answering, look_at) = (FuturesUnordered::new(), nats.clock.now());
+        Ok(Self { nats, server, heard, answering, look_at, looking: None, is_reached: true })
+    }
+
+    /// Waits for the next thing that happens, and does what follows.
+    async fn step(&mut self) -> Result<(), NatsError> {
+        let Self { nats, server, heard, answering, look_at, looking, .. } = self;
+        let due = nats.clock.sleep_until(*look_at);
+        tokio::select! {
+            Some(()) = answering.next() => {}
+            message = heard.next() => {
+                let message = message.ok_or(NatsError::Closed)?;
+                self.take(message);
+            }
+            is_reached = async { looking.as_mut().expect("asked for only then").await }, if looking.is_some() => {
+                *looking = None;
+                *look_at = nats.clock.now() + LOOK_AGAIN;
+                self.looked(is_reached).await?;
+            }
+            () = due, if looking.is_none() => {
+                *looking = Some(look(nats, server.me().clone()).boxed());
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&self, message: Message) {
+        let nats = self.nats;
+        let Some(reply) = message.reply.clone() else { return };
+        let rule = rule_of(&nats.cluster, &message.subject).to_owned();
+        if rule == LISTENING {
+            self.answering.push(nats.reply(reply, Ok(Vec::new())).boxed());
+        } else if self.answering.len() >= nats.questions_max {
+            self.answering.push(nats.reply(reply, Err(BUSY)).boxed());
+        } else {
+            let server = Arc::clone(&self.server);
+            self.answering.push(Box::pin(async move {
+                let answer = AssertUnwindSafe(server.answer(&rule, &message.payload));
+                // A service that panics answers nothing, and takes no other question along.
+                if let Ok(answer) = answer.catch_unwind().await {
+                    nats.reply(reply, answer.map_err(Rejection::code)).await;
+                }
+            }));
+        }
+    }
+
+    /// Whether this process is reached is known now.
+    async fn looked(&mut self, is_reached: bool) -> Result<(), NatsError> {
+        let was = std::mem::replace(&mut self.is_reached, is_reached);
+        let (me, cluster) = (self.server.me(), &self.nats.cluster);
+        if is_reached {
+            if !was {
+                tracing::info!(process = %me, "questions of other processes arrive again");
+            }
+            return Ok(());
+        }
+        if was {
+            tracing::warn!(
+                process = %me,
+                "no question of another process arrives over NATS: its user must be allowed to subscribe to {cluster}.*.{me}, and to publish to {cluster}.>"
+            );
+        }
+        // Before the new one begins: a question that both heard would be told once that it was taken already.
+        self.heard.unsubscribe().await.map_err(NatsError::client)?;
+        self.heard = subscribe(self.nats, me).await?;
+        Ok(())
+    }
+
+    /// Takes no question any more, and lets those end that were taken.
+    async fn end(mut self) -> Result<(), NatsError> {
+        let late = self.nats.clock.sleep_until(self.nats.clock.now() + GRACE);
+        self.heard.drain().await.map_err(NatsError::client)?;
+        let all = async {
+            while let Some(message) = self.heard.next().await {
+                self.take(message);
+            }
+            while self.answering.next().await.is_some() {}
+        };
+        tokio::select! {
+            biased;
+            () = all => {}
+            () = late => {}
+        }
+        // What was answered is on its way before this process ends.
+        let _ = self.nats.connection.flush().await;
+        Ok(())
+    }
+}
+
+/// Listens as this process, of which there should be one. Where two have the name, each question reaches one of them, and not both.
+async fn subscribe(nats: &Nats, me: &HostId) -> Result<Subscriber, NatsError> {
+    let subject = nats.subject("*", me);
+    let heard = nats.connection.queue_subscribe(subject, me.to_string()).await;
+    heard.map_err(NatsError::client)
+}
+
+/// Asks itself. That the connection is away says nothing about it.
+async fn look(nats: &Nats, me: HostId) -> bool {
+    let late = nats.clock.sleep_until(nats.clock.now() + LOOK_MAX);
+    let answer = tokio::select! {
+        biased;
+        answer = nats.request(LISTENING, &me, Vec::new()) => answer.is_ok(),
+        () = late => false,
+    };
+    answer || nats.connection.connection_state() != State::Connected
+}
+
+/// The second word of what a process listens on, after those of the cluster.
+fn rule_of<'s>(cluster: &HostId, subject: &'s str) -> &'s str {
+    let rest = subject.strip_prefix(cluster.as_str()).and_then(|rest| rest.strip_prefix('.'));
+    rest.and_then(|rest| rest.split('.').next()).unwrap_or_default()
+}
+
+impl Nats {
+    /// Replies with an answer, or with why there is none.
+    async fn reply(&self, to: async_nats::Subject, answer: Result<Vec<u8>, &'static str>) {
+        let no_answer = |why: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(WHY, why);
+            self.connection.publish_with_headers(to.clone(), headers, Bytes::new())
+        };
+        let sent = match answer {
+            Ok(answer) => match self.connection.publish(to.clone(), answer.into()).await {
+                Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
+                    no_answer(TOO_LARGE).await
+                }
+                sent => sent,
+            },
+            Err(why) => no_answer(why).await,
+        };
+        if let Err(error) = sent {
+            tracing::debug!(%error, "an answer could not be sent; who asked is in doubt");
+        }
+    }
+}
+
+impl fmt::Debug for Nats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Nats").field("cluster", &self.cluster).finish_non_exhaustive()
+    }
+}
