@@ -20,7 +20,7 @@ use bytes::Bytes;
 use dirigent::ports::Timestamp;
 use dirigent::{Clock, SystemClock};
 use dirigent_relay::{CarryError, HostId, Rejection, Relay, Server};
-use futures_util::future::{BoxFuture, FutureExt as _};
+use futures_util::future::{BoxFuture, Fuse, FusedFuture as _, FutureExt as _};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
 /// The header of a reply that is no answer: it says why there is none.
@@ -250,7 +250,7 @@ struct Listening<'n> {
     answering: FuturesUnordered<BoxFuture<'n, ()>>,
     look_at: Timestamp,
     /// The question to itself that is under way.
-    looking: Option<BoxFuture<'n, bool>>,
+    looking: Fuse<BoxFuture<'n, bool>>,
     is_reached: bool,
 }
 
@@ -258,7 +258,15 @@ impl<'n> Listening<'n> {
     async fn begin(nats: &'n Nats, server: Arc<Server>) -> Result<Self, NatsError> {
         let heard = subscribe(nats, server.me()).await?;
         let (answering, look_at) = (FuturesUnordered::new(), nats.clock.now());
-        Ok(Self { nats, server, heard, answering, look_at, looking: None, is_reached: true })
+        Ok(Self {
+            nats,
+            server,
+            heard,
+            answering,
+            look_at,
+            looking: Fuse::terminated(),
+            is_reached: true,
+        })
     }
 
     /// Waits for the next thing that happens, and does what follows.
@@ -271,13 +279,12 @@ impl<'n> Listening<'n> {
                 let message = message.ok_or(NatsError::Closed)?;
                 self.take(message);
             }
-            is_reached = async { looking.as_mut().expect("asked for only then").await }, if looking.is_some() => {
-                *looking = None;
+            is_reached = &mut *looking => {
                 *look_at = nats.clock.now() + LOOK_AGAIN;
                 self.looked(is_reached).await?;
             }
-            () = due, if looking.is_none() => {
-                *looking = Some(look(nats, server.me().clone()).boxed());
+            () = due, if looking.is_terminated() => {
+                *looking = look(nats, server.me().clone()).boxed().fuse();
             }
         }
         Ok(())

@@ -41,7 +41,7 @@ pub(crate) struct Fleet {
     clock: SystemClock,
     ttl: Duration,
     _database: Database,
-    _nats: NatsServer,
+    nats: NatsServer,
     loopback: LoopbackDiscord,
     channels: Vec<ChannelId>,
     agents: [UserId; COUNT],
@@ -132,7 +132,7 @@ impl Fleet {
             clock: SystemClock::new(),
             ttl: setting.ttl,
             _database: database,
-            _nats: nats,
+            nats,
             loopback,
             channels: cast.channels.clone(),
             agents: cast.agents,
@@ -212,6 +212,11 @@ impl Fleet {
                 self.process(victim)?.order(Order::Cut(way).line()).await?;
                 self.wait(time).await;
                 self.process(victim)?.order(Order::Heal.line()).await?;
+            }
+            Strike::Nats(time) => {
+                self.nats.stop()?;
+                self.wait(time).await;
+                self.nats.begin()?;
             }
             Strike::Roll => {
                 for number in 0..COUNT {

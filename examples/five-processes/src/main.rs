@@ -7,7 +7,7 @@
 //! ```
 //!
 //! People keep talking, also in threads, which begin (`--thread`) and are deleted, and edit and delete what they said (`--change`), while
-//! processes are killed (`--kills`), stand still (`--pauses`), are cut off from the others, the database or everything (`--cuts`), or are
+//! processes are killed (`--kills`), stand still (`--pauses`), are cut off from the others, the database or everything (`--cuts`), lose the NATS server (`--nats`), or are
 //! restarted one after the other as for an upgrade (`--rolls`). The last line is JSON; the program fails unless `doubled`, `lost` and
 //! `two_allowed` are 0, and `lost_turns` too where only `--rolls` happened. For these take a time to live as in earnest, `--ttl 10000`, and
 //! `--long 0`: a turn that takes longer than half of it is lost when its channel changes hands.
@@ -58,6 +58,7 @@ fn command() -> Command {
             number("cuts", "3")
                 .help("How often one is cut off: from the others, the database, everything"),
         )
+        .arg(number("nats", "1").help("How often the NATS server is killed, and away as long as a cut"))
         .arg(number("rolls", "0").help("How often all are restarted, one after the other"))
         .arg(number("pause-ms", "30000").help("How long one stands still"))
         .arg(number("cut-ms", "10000").help("How long one is cut off"))
@@ -130,6 +131,7 @@ async fn show(matches: &ArgMatches) -> Result<bool> {
         number("kills"),
         (number("pauses"), pause),
         (number("cuts"), cut),
+        number("nats"),
         number("rolls"),
     );
     let only_rolls = strikes.iter().all(|strike| *strike == Strike::Roll);

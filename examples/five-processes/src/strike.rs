@@ -12,6 +12,8 @@ pub(crate) enum Strike {
     Pause(Duration),
     /// It is cut off for so long.
     Cut(Way, Duration),
+    /// The NATS server is killed, and started again after so long.
+    Nats(Duration),
     /// All are restarted, one after the other.
     Roll,
 }
@@ -22,16 +24,18 @@ impl Strike {
         kills: u32,
         (pauses, pause): (u32, Duration),
         (cuts, cut): (u32, Duration),
+        nats: u32,
         rolls: u32,
     ) -> Vec<Self> {
         let ways = [Way::Relay, Way::Database, Way::All];
-        let rounds = kills.max(pauses).max(cuts).max(rolls);
+        let rounds = kills.max(pauses).max(cuts).max(nats).max(rolls);
         let mut all = Vec::new();
         let mut way = ways.into_iter().cycle();
         for round in 0..rounds {
             all.extend((round < kills).then_some(Self::Kill));
             all.extend((round < pauses).then_some(Self::Pause(pause)));
             all.extend((round < cuts).then(|| way.next()).flatten().map(|way| Self::Cut(way, cut)));
+            all.extend((round < nats).then_some(Self::Nats(cut)));
             all.extend((round < rolls).then_some(Self::Roll));
         }
         all
@@ -55,6 +59,7 @@ impl fmt::Display for Strike {
                     "a process reaches neither the others nor the database and hears nothing for {time:?}"
                 )
             }
+            Self::Nats(time) => write!(f, "the NATS server is away for {time:?}"),
             Self::Roll => f.write_str("all are restarted, one after the other"),
         }
     }
