@@ -4,8 +4,8 @@
 //! addresses, TLS and who may connect; this module only asks and answers.
 //!
 //! Each process listens on the subject `{cluster}.*.{process}`, for example `my-bot.*.bot-1`. A question is a request to
-//! `my-bot.check-turn.bot-1`, whose payload is the sealed bytes, and the answer is the reply. Nothing is kept by NATS: a question that
-//! nobody hears is known not to have been heard, because the server says so (*no responders*).
+//! `my-bot.check-turn.bot-1`, whose payload is the sealed bytes, and the answer is the reply. NATS keeps nothing. If no process
+//! listens under the name, the server says so at once (*no responders*), and the question was surely not taken.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -81,7 +81,7 @@ pub enum NatsError {
     #[error(
         "{host} does not listen: it is not running, or its user may not subscribe to {subject}"
     )]
-    NobodyListens {
+    NotListening {
         /// Which process was asked.
         host: HostId,
         /// Where it would listen.
@@ -142,7 +142,7 @@ impl Nats {
         self
     }
 
-    /// How many questions this process answers at once, by default 1,024. Who asks one more is told at once that it was not taken.
+    /// How many questions this process answers at once, by default 1,024. One more is answered at once: it was not taken, and may be asked again.
     #[must_use]
     pub const fn questions_max(mut self, most: usize) -> Self {
         self.questions_max = most;
@@ -201,7 +201,7 @@ impl Nats {
         let sent = self.connection.send_request(subject.clone(), request).await;
         sent.map_err(|error| match error.kind() {
             RequestErrorKind::NoResponders => {
-                CarryError::unreachable(NatsError::NobodyListens { host: to.clone(), subject })
+                CarryError::unreachable(NatsError::NotListening { host: to.clone(), subject })
             }
             RequestErrorKind::MaxPayloadExceeded => {
                 CarryError::unreachable(NatsError::QuestionTooLarge)

@@ -13,7 +13,7 @@ async fn a_process_that_does_not_listen_is_told_at_once_and_surely_was_not_asked
     let client = asks(&nats).await;
     let error = echo(&client, "?").await.unwrap_err();
     assert!(error.is_certain(), "{error}");
-    let NatsError::NobodyListens { subject, .. } = why(&error) else { panic!("{error}") };
+    let NatsError::NotListening { subject, .. } = why(&error) else { panic!("{error}") };
     assert_eq!(subject, "my-bot.echo.bot-1");
     let _answering = Answering::start(&nats).await;
     assert_eq!(echo(&client, "now").await.unwrap(), "now");
@@ -94,7 +94,7 @@ async fn a_process_that_stops_answers_what_it_took_and_takes_no_more() {
     answering.stop();
     until("no more is taken", async || {
         let asked = echo(&client, "?").await;
-        asked.is_err_and(|error| matches!(why(&error), NatsError::NobodyListens { .. }))
+        asked.is_err_and(|error| matches!(why(&error), NatsError::NotListening { .. }))
     })
     .await;
     answering.answers.release.add_permits(1);

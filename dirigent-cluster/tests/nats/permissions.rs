@@ -115,7 +115,7 @@ async fn a_process_that_loses_its_permissions_is_not_asked_and_is_heard_again_wh
     nats.reload().unwrap();
     until("it is not asked any more", async || {
         let error = echo(&client, "?").await.err();
-        error.is_some_and(|error| matches!(why(&error), NatsError::NobodyListens { .. }))
+        error.is_some_and(|error| matches!(why(&error), NatsError::NotListening { .. }))
     })
     .await;
     nats.configure(&without_tls()).unwrap();

@@ -140,7 +140,7 @@ async fn names_with_dots_and_names_that_end_alike_are_different_processes() {
     for other in ["a.bot-1", "bot-1.a", "bot", "bot-11"] {
         let asked = client.ask(&host(other), &super::fixture::Echo("?".to_owned())).await;
         let error = asked.unwrap_err();
-        assert!(matches!(why(&error), NatsError::NobodyListens { .. }), "{other}: {error}");
+        assert!(matches!(why(&error), NatsError::NotListening { .. }), "{other}: {error}");
     }
     assert_eq!(answering.begun(), 0);
 }
