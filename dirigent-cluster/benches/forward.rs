@@ -152,7 +152,7 @@ async fn other_process(nats: &NatsServer, channels: u64) -> (Client, Vec<CheckTu
     let (master, turns) = library(channels).await;
     let cluster = Secret::new(&[1; 32]).unwrap();
     let keys = Keyring::of_cluster("bot-1".parse().unwrap(), &cluster);
-    let server = Server::new(keys, Secret::new(&[2; 32]).unwrap()).with(Arc::new(master));
+    let server = Server::with_start(keys, Secret::new(&[2; 32]).unwrap()).with(Arc::new(master));
     let connect = async || {
         let connection = async_nats::connect(nats.address()).await.unwrap();
         Nats::new(connection, &"bench".parse().unwrap())

@@ -40,15 +40,15 @@ const ASK_AGAIN: Duration = Duration::from_millis(100);
 /// use dirigent::{AgentId, ChannelId, Dirigent, IdentityStore, Settings};
 /// use dirigent::hooks::RunReport;
 /// use dirigent_cluster::{Instance, Owners};
-/// use dirigent_relay::{Client, Keyring, Secret, Server};
+/// use dirigent_relay::{Client, Keyring, Server};
 ///
 /// # async fn model() -> String { String::new() }
 /// # async fn example(
 /// #     dirigent: Dirigent, registry: Arc<dyn IdentityStore>, client: Client, owners: Arc<dyn Owners>,
-/// #     keys: Keyring, start: Secret, channel: ChannelId,
+/// #     keys: Keyring, channel: ChannelId,
 /// # ) -> Result<(), Box<dyn std::error::Error>> {
 /// let instance = Instance::new(dirigent, registry, client, owners, Settings::default());
-/// let server = Server::new(keys, start).with(Arc::new(instance.clone()));
+/// let server = Server::new(keys)?.with(Arc::new(instance.clone()));
 /// // In whatever process an agent with a gateway of its own lives:
 /// let permission = instance.may_speak(channel, &"poet".into(), None).await?;
 /// let text = model().await;

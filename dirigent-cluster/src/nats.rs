@@ -48,7 +48,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// use dirigent_cluster::Nats;
 /// use dirigent_relay::{Client, Keyring, Secret, Server};
 ///
-/// # async fn example(secret: [u8; 32], random_at_each_start: [u8; 32]) -> Result<(), Box<dyn std::error::Error>> {
+/// # async fn example(secret: [u8; 32]) -> Result<(), Box<dyn std::error::Error>> {
 /// let connection = async_nats::ConnectOptions::new()
 ///     .user_and_password("bot-1".to_owned(), std::env::var("NATS_PASSWORD")?)
 ///     .custom_inbox_prefix("my-bot-answers.bot-1")
@@ -58,7 +58,7 @@ const GRACE: Duration = Duration::from_secs(5);
 ///
 /// let keys = Keyring::of_cluster("bot-1".parse()?, &Secret::new(&secret)?);
 /// let client = Client::new(keys.clone(), Arc::new(nats.clone()), Arc::new(SystemClock::new()));
-/// let server = Arc::new(Server::new(keys, Secret::new(&random_at_each_start)?));
+/// let server = Arc::new(Server::new(keys)?);
 /// tokio::spawn(nats.serve(server));
 /// # let _ = client;
 /// # Ok(())

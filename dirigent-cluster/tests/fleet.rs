@@ -310,7 +310,7 @@ impl Fleet {
         let registry = Arc::clone(&self.registry) as Arc<dyn IdentityStore>;
         let instance = Instance::new(dirigent.clone(), registry, client, table, settings);
         let answers: Arc<dyn Service> = Arc::new(instance.clone());
-        let server = Server::new(keys, secret(self.next_start())).with(Arc::clone(&answers));
+        let server = Server::with_start(keys, secret(self.next_start())).with(Arc::clone(&answers));
         let server = Arc::new(more.into_iter().fold(server, Server::with));
         self.relay.connect(Arc::clone(&server));
         let driver = tokio::spawn(async move { driver.run().await.unwrap() });

@@ -110,7 +110,8 @@ impl ForwardingStage {
         let mut fleet = Fleet::new().await;
         let a = fleet.start("a");
         let scribe = Arc::<Scribe>::default();
-        let server = Server::new(Fleet::keys("a"), secret(200)).with(Arc::clone(&scribe) as _);
+        let server =
+            Server::with_start(Fleet::keys("a"), secret(200)).with(Arc::clone(&scribe) as _);
         fleet.relay.connect(Arc::new(server));
         let (inner, gate) = (fleet.relay.clone(), Arc::new(Semaphore::new(0)));
         let way = Gated { inner, gate, fates: Arc::default() };
@@ -227,7 +228,7 @@ async fn the_next_owner_is_told_in_order_what_is_under_way_to_the_last_one() {
     let mut stage = ForwardingStage::new().await;
     let scribe = Arc::<Scribe>::default();
     let c = stage.fleet.start("c");
-    let server = Server::new(Fleet::keys("c"), secret(201)).with(Arc::clone(&scribe) as _);
+    let server = Server::with_start(Fleet::keys("c"), secret(201)).with(Arc::clone(&scribe) as _);
     stage.fleet.relay.connect(Arc::new(server));
     stage.hear(&["1"]).await;
     stage.fleet.settle().await;

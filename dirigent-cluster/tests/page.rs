@@ -71,8 +71,8 @@ impl Paged {
             Client::new(keys.clone(), Arc::new(way.clone()), Arc::new(fleet.clock.clone()));
         let process = fleet.start_as(name, keys.clone(), client.clone(), Vec::new(), build);
         let chat: Arc<dyn GuildApi> = Arc::new(fleet.discord.account(fleet.moderator));
-        let server =
-            Server::new(keys, secret(fleet.next_start())).with(Arc::new(process.instance.clone()));
+        let server = Server::with_start(keys, secret(fleet.next_start()))
+            .with(Arc::new(process.instance.clone()));
         let figures = RelayFigures::of(&client, &server, &process.forwarding);
         let control = Control::builder(process.dirigent.clone(), chat, Arc::clone(&fleet.registry))
             .operator_token(OPERATOR)

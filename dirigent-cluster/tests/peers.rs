@@ -275,7 +275,7 @@ impl Service for OtherVersion {
 #[tokio::test]
 async fn events_that_are_refused_for_good_do_not_wait() {
     let (fleet, a, b) = pair().await;
-    let server = Server::new(Fleet::keys("a"), secret(99)).with(Arc::new(OtherVersion));
+    let server = Server::with_start(Fleet::keys("a"), secret(99)).with(Arc::new(OtherVersion));
     fleet.relay.connect(Arc::new(server));
     fleet.say(&b, "Hello").await;
     fleet.pass(SECOND * 2).await;

@@ -17,7 +17,7 @@ use crate::{CarryError, HostId, Relay, Server};
 /// let relay = InProcess::new();
 /// let secret = Secret::new(&[7; 32])?;
 /// let keys = Keyring::of_cluster("bot-1".parse()?, &secret);
-/// relay.connect(Arc::new(Server::new(keys, Secret::new(&[9; 32])?)));
+/// relay.connect(Arc::new(Server::new(keys)?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Default)]

@@ -60,27 +60,50 @@ impl ProcessRole {
 pub struct Keyring {
     me: HostId,
     mine: Secret,
-    cluster: Option<Secret>,
-    known: BTreeMap<HostId, (Secret, ProcessRole)>,
+    /// Of all processes that are peers: while it is changed, the old one and the new one.
+    clusters: Vec<Secret>,
+    known: BTreeMap<HostId, (Vec<Secret>, ProcessRole)>,
 }
 
 impl Keyring {
     /// A process that knows no other yet: it may ask those that know its secret.
     pub const fn new(me: HostId, mine: Secret) -> Self {
-        Self { me, mine, cluster: None, known: BTreeMap::new() }
+        Self { me, mine, clusters: Vec::new(), known: BTreeMap::new() }
     }
 
     /// A process of a cluster in which every process that has the cluster's secret is a peer, whatever its name.
     /// No slave may have that secret, nor one [made](Secret::of_host) from it.
     pub fn of_cluster(me: HostId, cluster: &Secret) -> Self {
         let mine = cluster.of_host(&me);
-        Self { me, mine, cluster: Some(cluster.clone()), known: BTreeMap::new() }
+        Self { me, mine, clusters: vec![cluster.clone()], known: BTreeMap::new() }
     }
 
-    /// Knows one more process; one of a cluster that is given here is what is said here.
+    /// Also takes questions of peers that have this secret, while the cluster's secret is changed. No process falls silent in this order:
+    /// give every process the new one here; then every one the new secret as its own, and the old one here; then the new one alone.
+    ///
+    /// ```
+    /// use dirigent_relay::{Keyring, Secret};
+    ///
+    /// let (old, new) = (Secret::new(&[1; 32])?, Secret::new(&[2; 32])?);
+    /// let first = Keyring::of_cluster("bot-1".parse()?, &old).with_cluster(&new);
+    /// let second = Keyring::of_cluster("bot-1".parse()?, &new).with_cluster(&old);
+    /// # let _ = (first, second);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_cluster(mut self, cluster: &Secret) -> Self {
+        self.clusters.push(cluster.clone());
+        self
+    }
+
+    /// Knows one more process; one of a cluster that is given here is what is said here. A process that is given again has both secrets,
+    /// and the role of the last: so its secret is changed without a pause.
     #[must_use]
     pub fn with(mut self, host: HostId, secret: Secret, role: ProcessRole) -> Self {
-        self.known.insert(host, (secret, role));
+        let (mut secrets, _) =
+            self.known.remove(&host).unwrap_or_else(|| (Vec::new(), role.clone()));
+        secrets.push(secret);
+        self.known.insert(host, (secrets, role));
         self
     }
 
@@ -93,11 +116,13 @@ impl Keyring {
         &self.mine
     }
 
-    /// The secret of a process, and what it may do here.
-    pub(crate) fn of(&self, host: &HostId) -> Option<(Secret, ProcessRole)> {
-        let derived =
-            || self.cluster.as_ref().map(|cluster| (cluster.of_host(host), ProcessRole::Peer));
-        self.known.get(host).cloned().or_else(derived)
+    /// The secrets of a process, and what it may do here.
+    pub(crate) fn of(&self, host: &HostId) -> Option<(Vec<Secret>, ProcessRole)> {
+        if let Some(known) = self.known.get(host) {
+            return Some(known.clone());
+        }
+        let secrets: Vec<_> = self.clusters.iter().map(|cluster| cluster.of_host(host)).collect();
+        (!secrets.is_empty()).then_some((secrets, ProcessRole::Peer))
     }
 }
 

@@ -53,7 +53,7 @@ pub use permission::Permission;
 pub use rejection::Rejection;
 pub use relay::{CarryError, Relay};
 pub use rule::{ANSWER_MAX, QUESTION_MAX, RelayQuestion};
-pub use secret::{Secret, WeakSecret};
+pub use secret::{NoRandomness, Secret, WeakSecret};
 pub use server::{Asker, Server, Service};
 pub use slave::{DirigentRole, Slave, UnknownRole, WhenUnavailable};
 pub use tool_use::{SlaveToolError, SlaveTools};

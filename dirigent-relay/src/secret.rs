@@ -29,6 +29,12 @@ pub struct Secret(Hmac<Sha256>);
 #[non_exhaustive]
 pub struct WeakSecret;
 
+/// The system gave no random bytes, which a process that answers needs at its start.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the system gave no random bytes: {0}")]
+#[non_exhaustive]
+pub struct NoRandomness(#[source] getrandom::Error);
+
 impl Secret {
     /// The fewest bytes of a secret.
     pub const MIN: usize = 32;
@@ -43,6 +49,17 @@ impl Secret {
             return Err(WeakSecret);
         }
         Hmac::new_from_slice(bytes).map(Self).map_err(|_| WeakSecret)
+    }
+
+    /// Draws a secret from the system's randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`NoRandomness`] where the system has none.
+    pub fn random() -> Result<Self, NoRandomness> {
+        let mut bytes = [0; 64];
+        getrandom::fill(&mut bytes).map_err(NoRandomness)?;
+        Ok(Self(Hmac::new(&bytes.into())))
     }
 
     /// Returns the secret of one process, made from this one, which is that of all processes together. Who has the secret

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 
 use crate::seal::{Sealed, Sessions, Status, Taken, seal_answer};
-use crate::{HostId, Keyring, ProcessRole, QUESTION_MAX, Refused, Rejection, Secret};
+use crate::{HostId, Keyring, NoRandomness, ProcessRole, QUESTION_MAX, Refused, Rejection, Secret};
 
 /// Who asks, proven.
 #[derive(Clone, Debug)]
@@ -57,9 +57,18 @@ impl ServerCounts {
 }
 
 impl Server {
-    /// A server that answers nothing yet. `start` is random and new at each start of the process: it is what makes
-    /// questions of before strange.
-    pub fn new(keys: Keyring, start: Secret) -> Self {
+    /// A server that answers nothing yet. It draws a secret of its own, so that no question of an earlier start is taken again.
+    ///
+    /// # Errors
+    ///
+    /// [`NoRandomness`] where the system gives no random bytes.
+    pub fn new(keys: Keyring) -> Result<Self, NoRandomness> {
+        Secret::random().map(|start| Self::with_start(keys, start))
+    }
+
+    /// The same, with this secret of the start, for a test that is to run the same again. Elsewhere it must be random and new at each
+    /// start: with an old one, recorded questions are carried out again.
+    pub fn with_start(keys: Keyring, start: Secret) -> Self {
         let sessions = Sessions::new(start);
         Self { keys, sessions, services: Vec::new(), counts: Arc::default() }
     }
@@ -101,7 +110,9 @@ impl Server {
         match &answer {
             Ok(_) => self.counts.taken.fetch_add(1, Ordering::Relaxed),
             Err(rejection) => {
-                tracing::warn!(%rejection, "a question of another process was rejected");
+                let claims = Sealed::read(question).map(|sealed| sealed.header.from.to_string());
+                let from = claims.unwrap_or_default();
+                tracing::warn!(%rejection, from, "a question was rejected of a process that calls itself so");
                 self.counts.rejected.fetch_add(1, Ordering::Relaxed)
             }
         };
@@ -117,10 +128,10 @@ impl Server {
         if header.to != *self.keys.me() {
             return Err(Rejection::Misdirected);
         }
-        let (secret, may) = self.keys.of(&header.from).ok_or(Rejection::UnknownHost)?;
-        if !sealed.is_sealed(&secret, rule) {
-            return Err(Rejection::Forged);
-        }
+        let (secrets, may) = self.keys.of(&header.from).ok_or(Rejection::UnknownHost)?;
+        let of_it = secrets.into_iter().find(|secret| sealed.is_sealed(secret, rule));
+        // It is answered with the secret that it knows.
+        let secret = of_it.ok_or(Rejection::Forged)?;
         let (status, body) = match self.sessions.take(&header.from, header.session, header.number) {
             Taken::Again => return Err(Rejection::Replayed),
             Taken::OtherSession(session) => (Status::NewSession, session.to_bytes().to_vec()),

@@ -66,7 +66,7 @@ impl Fleet {
             .unwrap();
         let registry = Arc::clone(&self.registry) as Arc<dyn IdentityStore>;
         let answers: Arc<dyn Service> = Arc::new(Master::new(dirigent.clone(), registry));
-        let server = Server::new(keys, secret(11)).with(Arc::clone(&answers));
+        let server = Server::with_start(keys, secret(11)).with(Arc::clone(&answers));
         self.relay.connect(Arc::new(more.into_iter().fold(server, Server::with)));
         tokio::spawn(async move { driver.run().await.unwrap() });
         Process { dirigent, answers }

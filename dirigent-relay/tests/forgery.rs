@@ -84,7 +84,7 @@ fn world() -> World {
         secret(2),
         ProcessRole::slave(["poet"]),
     );
-    let server = Arc::new(Server::new(keys, secret(9)).with(Arc::clone(&adder) as _));
+    let server = Arc::new(Server::with_start(keys, secret(9)).with(Arc::clone(&adder) as _));
     let relay = InProcess::new();
     relay.connect(Arc::clone(&server));
     World { adder, server, relay }
@@ -166,7 +166,7 @@ async fn each_forgery_has_its_own_rejection() {
     assert_eq!(asked(as_another, "b").await.rejection(), Some(Rejection::Forged));
     // An address that leads to another process.
     let aside = InProcess::new();
-    aside.connect(Arc::new(Server::new(Keyring::new(host("lonely"), secret(5)), secret(9))));
+    aside.connect(Arc::new(Server::with_start(Keyring::new(host("lonely"), secret(5)), secret(9))));
     let unknown = client(Keyring::new(host("s"), secret(2)), Arc::new(aside.clone()));
     let unknown = unknown.ask(&host("lonely"), &Add { a: 1, b: 2 }).await.unwrap_err();
     assert_eq!(unknown.rejection(), Some(Rejection::UnknownHost));
@@ -183,7 +183,8 @@ async fn each_forgery_has_its_own_rejection() {
 #[tokio::test]
 async fn a_question_for_another_process_is_rejected() {
     let world = world();
-    let elsewhere = Arc::new(Server::new(Keyring::of_cluster(host("c"), &secret(1)), secret(8)));
+    let elsewhere =
+        Arc::new(Server::with_start(Keyring::of_cluster(host("c"), &secret(1)), secret(8)));
     let between = world.between(same, same);
     peer(Arc::clone(&between) as _).ask(&host("b"), &Add { a: 1, b: 2 }).await.unwrap();
     let seen = between.seen.lock().unwrap().clone();
@@ -208,7 +209,7 @@ async fn a_question_is_taken_once_also_after_a_restart_of_who_answers() {
     // Started anew, it answers none of them, but says in which session it may be asked.
     let adder = Arc::new(Adder::default());
     let keys = Keyring::of_cluster(host("b"), &secret(1));
-    let again = Arc::new(Server::new(keys, secret(10)).with(Arc::clone(&adder) as _));
+    let again = Arc::new(Server::with_start(keys, secret(10)).with(Arc::clone(&adder) as _));
     for (rule, question, _) in done {
         again.answer(rule, question).await.unwrap();
     }
@@ -337,7 +338,7 @@ async fn questions_that_are_asked_at_once_share_a_session() {
         let sums = futures_util::future::join_all(questions).await;
         assert_eq!(sums, (1..=50).collect::<Vec<_>>());
         let keys = Keyring::of_cluster(host("b"), &secret(1));
-        let server = Server::new(keys, secret(start)).with(Arc::clone(&world.adder) as _);
+        let server = Server::with_start(keys, secret(start)).with(Arc::clone(&world.adder) as _);
         world.relay.connect(Arc::new(server));
     }
     assert_eq!(world.added(), 100);
@@ -359,7 +360,7 @@ async fn an_answer_that_is_too_large_says_so_and_that_it_was_done() {
     }
     let relay = InProcess::new();
     let keys = Keyring::of_cluster(host("b"), &secret(1));
-    relay.connect(Arc::new(Server::new(keys, secret(9)).with(Arc::new(Long))));
+    relay.connect(Arc::new(Server::with_start(keys, secret(9)).with(Arc::new(Long))));
     let error = peer(Arc::new(relay)).ask(&host("b"), &Add { a: 1, b: 1 }).await.unwrap_err();
     assert!(matches!(error.refused(), Some(Refused::Failed { may_be_done: true, .. })), "{error}");
 }
@@ -408,4 +409,113 @@ async fn a_rule_that_nobody_has_and_a_question_that_cannot_be_read_are_refused()
     assert!(matches!(bad.refused(), Some(Refused::BadQuestion { .. })) && bad.is_certain());
     let large = client.ask(&host("b"), &NoSum("x".repeat(1 << 20))).await.unwrap_err();
     assert!(matches!(large, RelayError::TooLarge));
+}
+
+/// CL6: each start draws a secret of its own, also where the keys are the same.
+#[tokio::test]
+async fn a_recorded_question_is_not_taken_by_the_next_start() {
+    let relay = InProcess::new();
+    let begin = || {
+        let adder = Arc::new(Adder::default());
+        let keys = Keyring::of_cluster(host("b"), &secret(1));
+        let server = Arc::new(Server::new(keys).unwrap().with(Arc::clone(&adder) as _));
+        relay.connect(Arc::clone(&server));
+        (server, adder)
+    };
+    let (first, _) = begin();
+    let client = peer(Arc::new(relay.clone()));
+    client.ask(&host("b"), &Add { a: 1, b: 1 }).await.unwrap();
+    // The session of the first start, and a question in it that was recorded on its way and did not arrive.
+    let recorded = {
+        struct Record(Mutex<Vec<u8>>);
+        #[async_trait]
+        impl Relay for Record {
+            async fn carry(
+                &self,
+                _: &HostId,
+                _: &str,
+                question: Vec<u8>,
+            ) -> Result<Vec<u8>, CarryError> {
+                *self.0.lock().unwrap() = question;
+                Err(CarryError::no_answer("it was kept"))
+            }
+        }
+        /// Carries until it is to record.
+        struct Switch(InProcess, Record, AtomicUsize);
+        #[async_trait]
+        impl Relay for Switch {
+            async fn carry(
+                &self,
+                to: &HostId,
+                rule: &str,
+                question: Vec<u8>,
+            ) -> Result<Vec<u8>, CarryError> {
+                if self.2.load(Ordering::SeqCst) == 0 {
+                    return self.0.carry(to, rule, question).await;
+                }
+                self.1.carry(to, rule, question).await
+            }
+        }
+        let switch = Arc::new(Switch(relay.clone(), Record(Mutex::default()), AtomicUsize::new(0)));
+        let client = peer(Arc::clone(&switch) as _);
+        client.ask(&host("b"), &Add { a: 2, b: 2 }).await.unwrap();
+        switch.2.store(1, Ordering::SeqCst);
+        client.ask(&host("b"), &Add { a: 3, b: 3 }).await.unwrap_err();
+        switch.1.0.lock().unwrap().clone()
+    };
+    let (second, adder) = begin();
+    second.answer("add", &recorded).await.unwrap();
+    assert!(adder.0.lock().unwrap().is_empty(), "it is told its session, and nothing is done");
+    first.answer("add", &recorded).await.unwrap();
+}
+
+/// CL5: while the secret of all is changed, one process after the other, every one is understood by every other one.
+#[tokio::test]
+async fn the_secret_of_a_cluster_is_changed_without_a_pause() {
+    let (old, new) = (secret(1), secret(2));
+    let steps = |name: &str| {
+        let (old_alone, new_alone) =
+            (Keyring::of_cluster(host(name), &old), Keyring::of_cluster(host(name), &new));
+        [
+            old_alone.clone(),
+            old_alone.with_cluster(&new),
+            new_alone.clone().with_cluster(&old),
+            new_alone,
+        ]
+    };
+    let asks = async |from: Keyring, to: Keyring| {
+        let relay = InProcess::new();
+        let adder = Arc::new(Adder::default());
+        relay.connect(Arc::new(Server::with_start(to, secret(9)).with(Arc::clone(&adder) as _)));
+        let clock = Arc::new(dirigent::SystemClock::new());
+        let client = Client::new(from, Arc::new(relay), clock);
+        client.ask(&host("b"), &Add { a: 1, b: 2 }).await
+    };
+    for step in 0..3 {
+        for (from, to) in [(step, step), (step, step + 1), (step + 1, step)] {
+            let answer = asks(steps("a")[from].clone(), steps("b")[to].clone()).await;
+            assert_eq!(answer.unwrap(), 3, "{from} asks {to}");
+        }
+    }
+    let error = asks(steps("a")[0].clone(), steps("b")[3].clone()).await.unwrap_err();
+    assert_eq!(error.rejection(), Some(Rejection::Forged), "the old one is not known any more");
+}
+
+/// CL5, a slave's secret.
+#[tokio::test]
+async fn the_secret_of_a_slave_is_changed_without_a_pause() {
+    let role = || ProcessRole::slave(["poet"]);
+    let keys = Keyring::of_cluster(host("b"), &secret(1))
+        .with(host("slave"), secret(5), role())
+        .with(host("slave"), secret(6), role());
+    let relay = InProcess::new();
+    let adder = Arc::new(Adder::default());
+    relay.connect(Arc::new(Server::with_start(keys, secret(9)).with(Arc::clone(&adder) as _)));
+    for (number, is_known) in [(5, true), (6, true), (7, false)] {
+        let clock = Arc::new(dirigent::SystemClock::new());
+        let mine = Keyring::new(host("slave"), secret(number));
+        let client = Client::new(mine, Arc::new(relay.clone()), clock);
+        let answer = client.ask(&host("b"), &Add { a: 1, b: 2 }).await;
+        assert_eq!(answer.is_ok(), is_known, "{number}: {answer:?}");
+    }
 }

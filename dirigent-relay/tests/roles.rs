@@ -30,7 +30,7 @@ async fn world(with_tools: bool) -> (Fleet, Process, Slave) {
         let tools = Tools::new(master.dirigent.clone(), guild_api);
         let keys =
             Fleet::keys("master").with(host("slave"), secret(2), ProcessRole::slave(["poet"]));
-        let server = dirigent_relay::Server::new(keys, secret(77))
+        let server = dirigent_relay::Server::with_start(keys, secret(77))
             .with(Arc::clone(&master.answers))
             .with(Arc::new(SlaveTools::new(tools)));
         fleet.relay.connect(Arc::new(server));

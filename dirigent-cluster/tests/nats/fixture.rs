@@ -140,7 +140,7 @@ impl Answering {
     pub(super) fn begin(nats: Nats) -> Self {
         let answers = Arc::new(Answers { begun: AtomicUsize::new(0), release: Semaphore::new(0) });
         let keys = Keyring::of_cluster(host("bot-1"), &cluster());
-        let server = Server::new(keys, Secret::new(&[2; 32]).unwrap()).with(answers.clone());
+        let server = Server::with_start(keys, Secret::new(&[2; 32]).unwrap()).with(answers.clone());
         let server = Arc::new(server);
         let (stop, stopped) = oneshot::channel();
         let stopped = async { _ = stopped.await };

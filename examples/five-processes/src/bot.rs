@@ -1,8 +1,6 @@
 //! One of the processes.
 
 use std::env;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
@@ -62,13 +60,6 @@ fn account(token: &str) -> Result<Arc<DiscordAccount>> {
 fn identity(number: usize, user: UserId) -> Identity {
     let name = NAMES.get(number).copied().unwrap_or_default();
     Identity { discord_user_id: user, agent_id: name.into(), agent_name: name.to_owned() }
-}
-
-/// 32 random bytes, new at each start.
-fn random() -> Result<Secret> {
-    let mut bytes = [0; 32];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(Secret::new(&bytes)?)
 }
 
 /// The store, through a gate.
@@ -175,7 +166,7 @@ impl Bot {
         let (dirigent, driver) = host_agents(builder, thinking, accounts).build()?;
         let instance =
             Instance::new(dirigent.clone(), Arc::new(store.clone()), client, owners, settings);
-        let serving = serve(nats, Server::new(keys, random()?).with(Arc::new(instance.clone())));
+        let serving = serve(nats, Server::new(keys)?.with(Arc::new(instance.clone())));
         let driver = tokio::spawn(driver.run());
         tokio::spawn(forwarding_link.run(dirigent.clone()));
         let identity = identities.into_iter().nth(me).ok_or("there is no agent here")?;

@@ -1,5 +1,5 @@
 //! Decides who speaks, for agents that live in processes of their own; README.md says how to run it.
-use std::{env, fs::File, io::Read as _, sync::Arc, time::Duration};
+use std::{env, sync::Arc, time::Duration};
 
 use dirigent::ports::Identity;
 use dirigent::prelude::*;
@@ -16,13 +16,6 @@ fn set(name: &str) -> Result<String, AgentError> {
     Ok(env::var(name).map_err(|_| format!("{name} is not set"))?)
 }
 
-/// Another one at each start, so that no question of an earlier start is taken again.
-fn random() -> Result<Secret, AgentError> {
-    let mut bytes = [0; 32];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(Secret::new(&bytes)?)
-}
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), AgentError> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init(); // what is wrong is said in the log
@@ -33,7 +26,7 @@ async fn main() -> Result<(), AgentError> {
     let moderator = Arc::new(account.build().map_err(|error| format!("DISCORD_TOKEN: {error}"))?);
 
     let identities = MemoryIdentities::new();
-    let mut keys = Keyring::new("master".parse()?, random()?);
+    let mut keys = Keyring::new("master".parse()?, Secret::random()?);
     for agent in AGENTS {
         let name = agent.to_uppercase();
         let account = UserId::new(set(&format!("{name}_APPLICATION_ID"))?.parse()?);
@@ -48,7 +41,7 @@ async fn main() -> Result<(), AgentError> {
         .channels(JsonChannels::open("state")?)
         .build()?;
     let master = Master::new(dirigent.clone(), Arc::new(identities));
-    let server = Arc::new(Server::new(keys, random()?).with(Arc::new(master)));
+    let server = Arc::new(Server::new(keys)?.with(Arc::new(master)));
     let nats = env::var("NATS_URL").unwrap_or_else(|_| "nats://127.0.0.1:4222".to_owned());
     let nats = async_nats::connect(&nats).await.map_err(|error| format!("{nats}: {error}"))?;
     let server = Nats::new(nats, &"example".parse()?).serve(server);
