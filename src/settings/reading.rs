@@ -27,7 +27,8 @@ pub struct ReadingRules {
     /// ([`Cause::Repeated`](crate::operate::Cause::Repeated)), and the agent learns of it. A copy of what this or another agent said is
     /// left out at once. What says the same in other words, thanks or agrees is left out when its agent has done that already and no reply has
     /// said anything new meanwhile. New are words that were not said, and numbers, letters, code, negations, directions and pictures of boards in
-    /// another order; votes, questions and their answers are never left out. How well that works is measured in `verify/evenings`.
+    /// another order; votes, questions and their answers are never left out. If a person asks for a song or another form in which words come
+    /// back, a copy is left out only when its agent says the third one. How well that works is measured in `verify/evenings`.
     ///
     /// What an agent posts itself, through a gateway of its own, counts in the same way, by the text that its host reports or by its
     /// messages, but stays in the channel: the library does not see it before it is posted. Of a hosted reply the texts and addresses of its

@@ -7,7 +7,8 @@
 //!
 //! A copy counts as nothing to add at once. What says the same in other words is an agreement or a courtesy, and each agent may say such a
 //! thing once after a reply that said something new; the next time it counts as nothing to add. So a loop ends in its second cycle, and
-//! what is only alike, for example the moves of a game, stays.
+//! what is only alike, for example the moves of a game, stays. If a person asked for what comes back, for example a song with a chorus,
+//! a copy counts as such a thing, too, and each agent may say two of them.
 //!
 //! `verify/evenings` has the evenings with which this is measured.
 
@@ -18,7 +19,7 @@ mod words;
 
 use seen::Seen;
 pub(crate) use words::words_of_name;
-use words::{Piece, read, says_that_it_repeats, with_order};
+use words::{Piece, asks_for_what_comes_back, read, says_that_it_repeats, with_order};
 
 /// The fewest words, empty ones included, of a reply that copies the agent's own words: a shorter one may be an answer.
 const OWN_MIN: usize = 5;
@@ -44,6 +45,8 @@ pub(crate) struct Recent {
     idle: Vec<AgentKey>,
     /// Whose reply was the newest one, if it asked: what another agent says next is an answer.
     asks: Option<AgentKey>,
+    /// Whether the person asked for what comes back.
+    comes_back: bool,
     /// The memory for the next reply.
     reply: Reply,
 }
@@ -67,7 +70,7 @@ impl Recent {
         let reply = std::mem::take(&mut self.reply);
         // A reply of a hundred pages was read once, and its memory is not kept for the next.
         let reply = if reply.pieces.capacity() > KEPT { Reply::default() } else { reply };
-        *self = Self { reply, ..Self::default() };
+        *self = Self { reply, comes_back: asks_for_what_comes_back(text), ..Self::default() };
         self.reply.read((text, None), names);
         self.reply.remember(&mut self.seen, None);
     }
@@ -78,11 +81,11 @@ impl Recent {
         self.reply.read(said, names);
         let news = self.news(author, said.0);
         let is_repeated = match news {
-            News::Copy => true,
-            News::Nothing => {
+            News::Copy if !self.comes_back => true,
+            News::Copy | News::Nothing => {
                 let before = self.idle.iter().filter(|idle| **idle == author).count();
-                let may_answer = self.reply.length() <= SHORT;
-                self.idle.len() >= IN_A_ROW && before > usize::from(may_answer)
+                let may_again = self.comes_back || self.reply.length() <= SHORT;
+                self.idle.len() >= IN_A_ROW && before > usize::from(may_again)
             }
             News::Little | News::Something => false,
         };
@@ -91,8 +94,8 @@ impl Recent {
         }
         match news {
             News::Something => self.idle.clear(),
-            News::Nothing => self.idle.push(author),
-            News::Copy | News::Little => {}
+            News::Copy | News::Nothing => self.idle.push(author),
+            News::Little => {}
         }
         self.asks = self.reply.asks.then_some(author);
         self.reply.remember(&mut self.seen, Some(author));

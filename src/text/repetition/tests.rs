@@ -61,8 +61,17 @@ fn of_the_pairs_of_somebody_else_none_is_taken_wrongly_and_nine_in_ten_are_recog
 
 /// Which of these replies are not held back. The agents speak in turn.
 fn posted<T: AsRef<str>>(agents: u32, replies: impl IntoIterator<Item = T>) -> Vec<usize> {
+    answering("What do you think?", agents, replies)
+}
+
+/// The same, when a person has said this.
+fn answering<T: AsRef<str>>(
+    person: &str,
+    agents: u32,
+    replies: impl IntoIterator<Item = T>,
+) -> Vec<usize> {
     let mut recent = Recent::default();
-    recent.begin("What do you think?", &names());
+    recent.begin(person, &names());
     let mut turn = 0;
     let replies = replies.into_iter().enumerate();
     let new = replies.filter(|(_, reply)| {
@@ -95,6 +104,36 @@ fn a_room_in_which_each_agent_has_one_sentence_ends_in_its_second_cycle_however_
         let posted = posted(agents, (0..agents * 8).map(says));
         let most = usize::try_from(agents * 2).unwrap();
         assert!(posted.len() <= most, "{agents} agents: {}", posted.len());
+    }
+}
+
+/// F29: a chorus was held back as a copy.
+#[test]
+fn a_song_that_a_person_asked_for_has_its_chorus_and_ends_when_nothing_else_is_sung() {
+    let chorus = "Heave it up, boys, heave it up, the roof is coming in!";
+    let verses = ["A joiner lost his hat.", "The mayor ate a plum.", "Two cats have nine kittens."];
+    let song = || verses.into_iter().flat_map(|verse| [verse, chorus]);
+    for person in [
+        "Sing us something.",
+        "A SONG please!",
+        "ein Wiegenlied, bitte",
+        "une comptine ?",
+        "una canción",
+        "唱首歌吧",
+        "critic, say \"heave it up, boys\" after each line",
+        "historian, sag nach jedem Satz „hau ruck“",
+    ] {
+        assert_eq!(answering(person, 2, song()), [0, 1, 2, 3, 4, 5], "{person}");
+        // Each agent has said two things that were said, and nobody anything else.
+        let endless = answering(person, 3, [chorus; 12]);
+        assert_eq!(endless, [0, 1, 2, 3, 4, 5, 6], "{person}");
+    }
+    for person in [
+        "A single singer's songbird is passing.",
+        "They \"reboot\" it every day.",
+        "It fails after each line.",
+    ] {
+        assert_eq!(answering(person, 2, song()), [0, 1, 2, 4], "{person}");
     }
 }
 

@@ -81,6 +81,15 @@ const SAID_BEFORE: &[&str] = &[
 /// How many characters of a text are looked at for that.
 const START: usize = 200;
 
+/// Who asks for one of these asks for words that come back.
+static RETURNING: LazyLock<Vec<u64>> = LazyLock::new(|| sorted(include_str!("returning.txt")));
+/// The same of characters.
+const RETURNING_CHARACTERS: &str = "歌唱谣";
+/// With words in quotation marks these say when the words come back.
+const WHENEVER: &[&str] =
+    &["after each", "after every", "nach jede", "après chaque", "después de cada", "每次"];
+const QUOTES: &[char] = &['"', '“', '”', '„', '«', '「'];
+
 /// Signs that say something in formulas, patterns, prices and paths.
 const SIGNS: &[char] = &['+', '=', '^', '|', '$', '%', '/', '\\', '€', '_'];
 /// What stands in front of a number that only counts the entries of a list.
@@ -95,6 +104,19 @@ const LOOK_BACK: usize = 256;
 pub(super) fn says_that_it_repeats(text: &str) -> bool {
     let start: String = text.chars().take(START).flat_map(char::to_lowercase).collect();
     SAID_BEFORE.iter().any(|words| start.contains(words))
+}
+
+/// Whether a person asks for a form in which words come back, for example a song, or says which words are to come back when.
+pub(super) fn asks_for_what_comes_back(text: &str) -> bool {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let is_returning = |word: &str| RETURNING.binary_search(&hash(lowered(word))).is_ok();
+    let whenever = || {
+        let lower = text.to_lowercase();
+        WHENEVER.iter().any(|words| lower.contains(words))
+    };
+    text.contains(|c| RETURNING_CHARACTERS.contains(c))
+        || words.filter(|word| !word.is_empty()).any(is_returning)
+        || text.contains(QUOTES) && whenever()
 }
 
 /// The hashes of the words of a name.
