@@ -124,7 +124,7 @@ fn a_song_that_a_person_asked_for_has_its_chorus_and_ends_when_nothing_else_is_s
         "historian, sag nach jedem Satz „hau ruck“",
     ] {
         assert_eq!(answering(person, 2, song()), [0, 1, 2, 3, 4, 5], "{person}");
-        // Each agent has said two things that were said, and nobody anything else.
+        // Each agent has said two things that were said already.
         let endless = answering(person, 3, [chorus; 12]);
         assert_eq!(endless, [0, 1, 2, 3, 4, 5, 6], "{person}");
     }
