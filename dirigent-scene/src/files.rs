@@ -80,13 +80,17 @@ pub(crate) fn create_folder(path: &Path) -> Result<(), FileError> {
 }
 
 /// Replaces a file as a whole: the new content stands on the disk beside the old one before it takes its name. The file beside
-/// always has the same name, so one that a kill left is taken by the next attempt.
+/// always has the same name, so one that a kill left is taken by the next that writes.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let part = folder_of(path).join(format!(".scene-{name}.part"));
-    write_part(&part, path, content)?;
-    install(&part, path).inspect_err(|_| {
-        let _ = fs::remove_file(&part);
+    replace_over(&folder_of(path).join(format!(".scene-{name}.part")), path, content)
+}
+
+/// Replaces a file by way of this one beside it.
+pub(crate) fn replace_over(part: &Path, path: &Path, content: &[u8]) -> Result<(), FileError> {
+    write_part(part, path, content)?;
+    install(part, path).inspect_err(|_| {
+        let _ = fs::remove_file(part);
     })
 }
 
@@ -97,7 +101,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 }
 
 /// Writes the file that is to take another one's name, with the rights of that one. Where it fails, it is not there.
-pub(crate) fn write_part(part: &Path, path: &Path, content: &[u8]) -> Result<(), FileError> {
+fn write_part(part: &Path, path: &Path, content: &[u8]) -> Result<(), FileError> {
     let write = || {
         step();
         let mut file = File::create(part)?;
@@ -114,7 +118,7 @@ pub(crate) fn write_part(part: &Path, path: &Path, content: &[u8]) -> Result<(),
 }
 
 /// Gives a file that was written beside another one that one's name. Where it fails, both are as they were.
-pub(crate) fn install(part: &Path, path: &Path) -> Result<(), FileError> {
+fn install(part: &Path, path: &Path) -> Result<(), FileError> {
     step();
     let renamed = fs::rename(part, path);
     step();

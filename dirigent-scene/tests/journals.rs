@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use dirigent_scene::{
-    Character, Direction, Director, Moment, Outlet, ShowError, Slug, SpokenLine, async_trait,
+    Character, Direction, Director, Moment, Outlet, SceneBuilder, ShowError, Slug, SpokenLine,
+    async_trait,
 };
 
-use crate::fixture::{Place, says};
+use crate::fixture::{Place, files, says};
 
 fn place() -> Place {
     Place::new(&[
@@ -17,13 +18,20 @@ fn place() -> Place {
     ])
 }
 
-/// Plays a short scene in a folder of this name, with Maria's journal here.
-fn play(place: &Place, name: &str, journal: &Path) {
+/// A short scene, with Maria's journal here.
+fn scene(place: &Place, journal: &Path) -> SceneBuilder {
     let maria = Character::new("Maria").journal_file(journal);
-    let scene = place.empty().character(maria).character(Character::new("Sam"));
-    let scene = scene.folder(place.home.path().join(name)).build().unwrap();
+    place.empty().character(maria).character(Character::new("Sam"))
+}
+
+fn run(scene: SceneBuilder) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(scene.run()).unwrap();
+    runtime.block_on(scene.build().unwrap().run()).unwrap();
+}
+
+/// Plays it in a folder of this name.
+fn play(place: &Place, name: &str, journal: &Path) {
+    run(scene(place, journal).folder(place.home.path().join(name)));
 }
 
 fn entries(journal: &Path) -> usize {
@@ -64,6 +72,47 @@ fn scenes_that_end_at_the_same_moment_all_write_their_entries() {
         scene.join().unwrap();
     }
     assert_eq!(entries(&journal), 32);
+}
+
+/// SC4, SC5: a process that is killed with its journal half written.
+#[test]
+fn what_a_killed_process_left_beside_a_journal_goes_with_the_next_scene_and_its_entry_is_there_once()
+ {
+    const HOME: &str = "DIRIGENT_SCENE_KILLED";
+    let place = place();
+    if let Ok(home) = std::env::var(HOME) {
+        let (journal, folder) =
+            (Path::new(&home).join("maria.md"), Path::new(&home).join("killed"));
+        return run(scene(&place, &journal).folder(folder));
+    }
+    let home = place.home.path();
+    let (journal, part) = (home.join("maria.md"), home.join(".scene-maria.md.part"));
+    let this = "journals::what_a_killed_process_left_beside_a_journal_goes_with_the_next_scene_and_its_entry_is_there_once";
+    let is_killed = (0..100).any(|_| {
+        // It takes a while to write it.
+        std::fs::write(&journal, "I was here.\n".repeat(1 << 20)).unwrap();
+        _ = std::fs::remove_dir_all(home.join("killed"));
+        let mut process = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", this])
+            .env(HOME, home)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        while process.try_wait().unwrap().is_none() && !part.exists() {
+            std::hint::spin_loop();
+        }
+        process.kill().unwrap();
+        process.wait().unwrap();
+        part.exists()
+    });
+    assert!(is_killed, "a hundred processes were too fast");
+    run(scene(&place, &journal).title("The next").folder(home.join("next")));
+    assert!(!part.exists());
+    assert_eq!(entries(&journal), 1);
+    let killed = scene(&place, &journal).folder(home.join("killed")).build().unwrap();
+    killed.abandon().unwrap();
+    assert_eq!(entries(&journal), 2);
+    assert!(!files(home).concat().contains(".part"), "{:?}", files(home));
 }
 
 /// R241

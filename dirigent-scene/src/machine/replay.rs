@@ -23,10 +23,17 @@ pub(crate) struct HostAnswers {
     pub(crate) directions: BTreeMap<u32, Vec<Direction>>,
     /// The speeches with which the judge found that the scene had ended.
     pub(crate) ended: BTreeSet<u32>,
-    /// Whose journal entry stands beside the journal, or in it where the file beside is gone.
-    pub(crate) entered: BTreeSet<Slug>,
-    /// What tells the scene's files beside journals from those of other scenes.
-    pub(crate) mark: String,
+    /// Whose journal entry was begun.
+    pub(crate) entries: BTreeMap<Slug, JournalEntry>,
+}
+
+/// How far the writing of a journal entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JournalEntry {
+    /// It is in the journal if it ends there at this byte.
+    Begun(u64),
+    /// It is in the journal, whatever became of that.
+    Written,
 }
 
 /// Where a scene stands whose log is read to its end.

@@ -1,7 +1,7 @@
 //! The event log of a scene that runs, its transcript, and the few things that the log does not show: answers of the host, and
 //! whose journal was written.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use crate::director::Direction;
 use crate::event::{EventKind, SceneEvent};
 use crate::files::{
-    Appender, FileError, create_folder, folder_of, install, is_there, lock, read_if_there, remove,
-    replace, write_part,
+    Appender, FileError, create_folder, folder_of, is_there, lock, read_if_there, remove, replace,
+    replace_over,
 };
 use crate::log::{LogError, SceneLog};
-use crate::machine::replay::HostAnswers;
+use crate::machine::replay::{HostAnswers, JournalEntry};
 use crate::scene::folder::{SceneFolder, add_section};
 use crate::slug::Slug;
 use crate::transcript::Transcript;
@@ -32,10 +32,8 @@ pub(super) struct Recording {
     /// Lines that wait to be written.
     lines: Vec<u8>,
     transcript: Growing,
-    /// What tells the scene's files beside journals from those of other scenes.
-    mark: String,
-    /// Whose journal entry stands beside the journal, or in it where the file beside is gone.
-    entered: BTreeSet<Slug>,
+    /// Whose journal entry was begun.
+    entries: BTreeMap<Slug, JournalEntry>,
 }
 
 /// The transcript of a scene that runs.
@@ -84,8 +82,6 @@ enum Answer {
     Scene {
         version: u32,
         started_ms: u64,
-        /// For names of files that no other scene uses.
-        mark: String,
     },
     Directions {
         moment: u32,
@@ -95,7 +91,12 @@ enum Answer {
     Ended {
         speech: u32,
     },
-    /// The journal with this character's entry stands beside the journal, and takes its name next.
+    /// The journal with this character's entry is written next, and has this many bytes then.
+    Entering {
+        slug: Slug,
+        length: u64,
+    },
+    /// It is written.
     Entered {
         slug: Slug,
     },
@@ -110,7 +111,7 @@ enum Given {
     Stop,
 }
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 impl Recording {
     /// Begins the log of a new scene.
@@ -120,9 +121,8 @@ impl Recording {
         transcript: &Transcript,
     ) -> Result<Self, FileError> {
         let started_ms = started.as_millis();
-        let mark = mark_of(folder, started_ms);
         let mut first = Vec::new();
-        write_line(&Answer::Scene { version: VERSION, started_ms, mark: mark.clone() }, &mut first);
+        write_line(&Answer::Scene { version: VERSION, started_ms }, &mut first);
         let begin = || {
             // From here on the scene can be resumed.
             replace(&folder.host_answers(), &first)?;
@@ -134,8 +134,7 @@ impl Recording {
                 events: Vec::new(),
                 lines: Vec::new(),
                 transcript: Growing::new(transcript),
-                mark,
-                entered: BTreeSet::new(),
+                entries: BTreeMap::new(),
             })
         };
         begin().inspect_err(|_| {
@@ -170,7 +169,7 @@ impl Recording {
         answers: HostAnswers,
         transcript: &Transcript,
     ) -> Result<Self, FileError> {
-        let HostAnswers { mark, entered, .. } = answers;
+        let entries = answers.entries;
         let events = log.into_events();
         let mut lines = Vec::new();
         for event in &events {
@@ -187,7 +186,7 @@ impl Recording {
         let end = answers.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let answers = Appender::cut_at(folder.host_answers(), end as u64)?;
         let transcript = Growing::new(transcript);
-        Ok(Self { folder, log, answers, events, lines, transcript, mark, entered })
+        Ok(Self { folder, log, answers, events, lines, transcript, entries })
     }
 
     pub(super) fn record(&mut self, event: SceneEvent) {
@@ -205,35 +204,42 @@ impl Recording {
         self.transcript.grow(&self.folder.transcript(), &self.events)
     }
 
-    /// Sees to it that a section stands in a character's journal, once, whenever the scene is killed: the journal with its new
-    /// section is written beside the old one, then noted, then takes its name. Where it is noted and no longer beside the
-    /// journal, it is there.
+    /// Sees to it that a section stands in a character's journal, once, whenever the scene is killed: what is going to be written is
+    /// noted before, and that it is written afterwards. Between the two the journal itself says it.
     pub(super) fn write_entry(
         &mut self,
         slug: &Slug,
         journal: &Path,
         section: &str,
     ) -> Result<(), FileError> {
+        let begun = match self.entries.get(slug) {
+            Some(JournalEntry::Written) => return Ok(()),
+            Some(JournalEntry::Begun(length)) => Some(*length),
+            None => None,
+        };
         // A link to a journal stays a link.
         let journal = fs::canonicalize(journal).unwrap_or_else(|_| journal.to_owned());
         let folder = folder_of(&journal);
-        let part = folder.join(format!(".scene-{}-{slug}.part", self.mark));
-        let is_noted = self.entered.contains(slug);
-        if is_noted && !is_there(&part)? {
-            return Ok(());
-        }
         create_folder(folder)?;
         // Another scene may write to this journal, too.
-        let _lock = lock(folder);
+        let lock = lock(folder);
         let mut content = read_if_there(&journal)?.unwrap_or_default();
-        add_section(&mut content, section);
-        write_part(&part, &journal, &content)?;
-        if !is_noted {
-            let noted = self.note(&Answer::Entered { slug: slug.clone() });
-            noted.inspect_err(|_| drop(fs::remove_file(&part)))?;
-            self.entered.insert(slug.clone());
+        let end = begun.and_then(|length| usize::try_from(length).ok());
+        let until = end.and_then(|end| content.get(..end)).unwrap_or_default();
+        if !until.ends_with(section.as_bytes()) {
+            add_section(&mut content, section);
+            let length = content.len() as u64;
+            self.note(&Answer::Entering { slug: slug.clone(), length })?;
+            self.entries.insert(slug.clone(), JournalEntry::Begun(length));
+            match lock {
+                Some(_) => replace(&journal, &content)?,
+                // Two scenes that write at once must not share the file beside the journal.
+                None => replace_over(&folder.join(part_of(&self.folder)), &journal, &content)?,
+            }
         }
-        install(&part, &journal)
+        self.note(&Answer::Entered { slug: slug.clone() })?;
+        self.entries.insert(slug.clone(), JournalEntry::Written);
+        Ok(())
     }
 
     pub(super) fn note_directions(
@@ -298,12 +304,12 @@ fn write_line(value: &impl Serialize, lines: &mut Vec<u8>) {
     lines.push(b'\n');
 }
 
-/// A mark for a scene in this folder.
-fn mark_of(folder: &SceneFolder, started_ms: u64) -> String {
+/// The name of a file beside a journal that no other scene uses.
+fn part_of(folder: &SceneFolder) -> String {
     let path = fs::canonicalize(folder.path()).unwrap_or_else(|_| folder.path().to_owned());
     let mut hasher = DefaultHasher::new();
-    (path, started_ms).hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
+    path.hash(&mut hasher);
+    format!(".scene-{:016x}.part", hasher.finish())
 }
 
 /// What the lines say that are whole. None where there is no first line of this version.
@@ -312,9 +318,8 @@ fn read_answers(bytes: &[u8]) -> Option<HostAnswers> {
     let mut is_known = false;
     for line in bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
         match serde_json::from_slice(line).ok()? {
-            Answer::Scene { version: VERSION, started_ms, mark } => {
+            Answer::Scene { version: VERSION, started_ms } => {
                 answers.started = Timestamp::from_millis(started_ms);
-                answers.mark = mark;
                 is_known = true;
             }
             Answer::Scene { .. } => return None,
@@ -329,8 +334,11 @@ fn read_answers(bytes: &[u8]) -> Option<HostAnswers> {
             Answer::Ended { speech } => {
                 answers.ended.insert(speech);
             }
+            Answer::Entering { slug, length } => {
+                answers.entries.insert(slug, JournalEntry::Begun(length));
+            }
             Answer::Entered { slug } => {
-                answers.entered.insert(slug);
+                answers.entries.insert(slug, JournalEntry::Written);
             }
         }
     }
