@@ -2,12 +2,11 @@
 //!
 //! ```text
 //! cargo run -p dirigent-llm --example llm_roundtable -- --url http://127.0.0.1:11434/v1 --model llama3.2 --turns 30
-//! cargo run -p dirigent-llm --example llm_roundtable -- --url … --model … --interactive
 //! ```
 //!
-//! It ends after `--turns` turns of agents. When the channel becomes dormant, a person by script says the next thing; with
-//! `--interactive` that is you. With `--every 25` the person also speaks after each 25 turns, and after the last turn the evening goes
-//! on until the channel is dormant. The last line is JSON: what was counted. An API key is taken from `DIRIGENT_LLM_KEY`.
+//! It ends after `--turns` turns of agents. When the channel becomes dormant, a person by script says the next thing. With `--every 25`
+//! the person also speaks after each 25 turns, and after the last turn the evening goes on until the channel is dormant. The last line is
+//! JSON: what was counted. An API key is taken from `DIRIGENT_LLM_KEY`. To be that person yourself, run `dirigent demo --model URL`.
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 
 mod count;
@@ -27,7 +26,6 @@ fn command() -> Command {
     let turns = Arg::new("turns").long("turns").value_name("N").value_parser(value_parser!(u64));
     let tokens = Arg::new("tokens").long("tokens").value_name("N").value_parser(value_parser!(u64));
     let messages = Arg::new("messages").long("messages").value_name("N");
-    let interactive = Arg::new("interactive").long("interactive").action(ArgAction::SetTrue);
     let seed = Arg::new("seed").long("seed").value_name("N").value_parser(value_parser!(u64));
     let agents = Arg::new("agents").long("agents").value_name("N");
     let every = Arg::new("every").long("every").value_name("N").value_parser(value_parser!(u64));
@@ -63,7 +61,6 @@ fn command() -> Command {
         )
         .arg(keep.help("Posts also what says what was said, to compare evenings"))
         .arg(record.help("Writes down everything that the library was told, for `dirigent trace`"))
-        .arg(interactive.help("You are the person; an empty end of input ends it"))
 }
 
 fn flags(matches: &ArgMatches) -> Flags {
@@ -80,7 +77,6 @@ fn flags(matches: &ArgMatches) -> Flags {
         temperature: matches.get_one("temperature").copied(),
         keeps_repetitions: matches.get_flag("keep-repetitions"),
         record: matches.get_one("record").cloned(),
-        is_interactive: matches.get_flag("interactive"),
     }
 }
 

@@ -1,7 +1,6 @@
 //! The table: a Discord in memory, agents, and a person.
 
 use std::collections::HashMap;
-use std::io::BufRead as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,7 +14,6 @@ use dirigent_llm::{ChatAgent, Endpoint};
 use dirigent_store::ChannelRecording;
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::Event;
-use tokio::sync::mpsc;
 
 use crate::count::Count;
 
@@ -35,7 +33,6 @@ pub(crate) struct Flags {
     pub(crate) keeps_repetitions: bool,
     /// Where the evening is written down.
     pub(crate) record: Option<String>,
-    pub(crate) is_interactive: bool,
 }
 
 /// The most agents.
@@ -208,8 +205,6 @@ impl Table {
     /// Lets them talk until the turns are used up.
     pub(crate) async fn evening(mut self) -> Result<Count, AgentError> {
         let (mut pushed, mut heard) = (self.discord.events(), self.dirigent.events());
-        let is_interactive = self.flags.is_interactive;
-        let mut typed = typed(is_interactive);
         self.speak_by_script();
         while self.count.ended.is_empty() {
             tokio::select! {
@@ -221,13 +216,7 @@ impl Table {
                     }
                 }
                 Some(event) = heard.next() => self.hear(&event),
-                line = typed.recv(), if is_interactive => match line {
-                    Some(line) => _ = self.discord.say(self.channel, self.person, &line),
-                    None => self.count.ended = "interrupted",
-                },
-                () = self.clock.sleep_until(self.clock.now() + PATIENCE), if !is_interactive => {
-                    self.count.ended = "stalled";
-                }
+                () = self.clock.sleep_until(self.clock.now() + PATIENCE) => self.count.ended = "stalled",
             }
         }
         if let Some(path) = &self.flags.record {
@@ -305,24 +294,8 @@ impl Table {
 
     fn speak_by_script(&mut self) {
         self.said_at = self.count.turns;
-        if self.flags.is_interactive {
-            return;
-        }
         let line = LINES.get(self.said % LINES.len()).copied().unwrap_or_default();
         self.said += 1;
         self.discord.say(self.channel, self.person, line);
     }
-}
-
-/// What is typed, with `--interactive`.
-fn typed(is_interactive: bool) -> mpsc::UnboundedReceiver<String> {
-    let (sender, receiver) = mpsc::unbounded_channel();
-    if is_interactive {
-        std::thread::spawn(move || {
-            let lines = std::io::stdin().lock().lines().map_while(Result::ok);
-            let said = lines.filter(|line| !line.trim().is_empty());
-            said.map(|line| sender.send(line)).all(|sent| sent.is_ok());
-        });
-    }
-    receiver
 }
