@@ -110,12 +110,12 @@ impl Recent {
             return News::Something;
         }
         let pairs = unseen(&reply.pairs);
-        let denies = reply.claims.is_some_and(is_new);
+        let claims = reply.claims.is_some_and(is_new);
         let names_others = reply.words.len() > 1 && reply.persons.is_some_and(is_new);
         let is_vote = reply.is_vote;
-        let says_same = words == 0 && !denies && !names_others;
+        let says_same = words == 0 && !claims && !names_others;
         if !is_vote
-            && (says_same && self.copies(author, pairs) || self.is_near(words, pairs, denies))
+            && (says_same && self.copies(author, pairs) || self.is_near(words, pairs, claims))
         {
             return News::Copy;
         }
@@ -158,19 +158,13 @@ impl Recent {
     }
 
     /// Whether a long reply is a copy but for one word within a sentence.
-    fn is_near(&self, new_words: usize, new_pairs: usize, denies: bool) -> bool {
+    fn is_near(&self, new_words: usize, new_pairs: usize, claims: bool) -> bool {
         let reply = &self.reply;
         let mut changed = reply.clauses.iter().filter(|(hash, _)| !self.seen.has(*hash));
         let is_within = |words: usize| words > 3;
         let only_one =
             changed.next().is_none_or(|(_, words)| is_within(*words)) && changed.next().is_none();
-        let facts = reply.all_facts.is_some_and(|hash| !self.seen.has(hash));
-        reply.words.len() >= LONG
-            && new_words == 1
-            && new_pairs <= 2
-            && only_one
-            && !denies
-            && !facts
+        reply.words.len() >= LONG && new_words == 1 && new_pairs <= 2 && only_one && !claims
     }
 }
 

@@ -157,6 +157,7 @@ fn what_differs_in_one_fact_is_no_repetition() {
         ("Ich stelle die Vase unter den Tisch", "Ich stelle die Vase nicht unter den Tisch"),
         ("plan x", "plan y"),
         ("plan 17", "plan 18"),
+        ("ring 44722101234567", "ring 44722101234568"),
         ("we must go", "we mustn't go"),
         ("Garden, house A; river, mountain B", "Garden, house B; river, mountain A"),
         ("`cat a > b`", "`cat a >> b`"),
@@ -173,6 +174,42 @@ fn what_differs_in_one_fact_is_no_repetition() {
             assert_eq!(posted(2, [&one, &other]), [0, 1], "{one} | {other}");
         }
     }
+}
+
+/// F29
+#[test]
+fn a_long_reply_in_which_one_word_is_another_is_a_copy_and_with_any_other_change_it_is_none() {
+    let said = "river mountain window table chair lamp carpet kitchen cellar attic roof door";
+    let one = said.replace("cellar", "balcony");
+    assert_eq!(posted(2, [said, &one]), [0]);
+    let short = |text: &str| text.replace("river ", "");
+    assert_eq!(posted(2, [short(said), short(&one)]), [0, 1], "eleven words");
+    let clause = |text: &str| text.replace(" attic", ", attic");
+    assert_eq!(posted(2, [clause(said), clause(said).replace("roof", "gable")]), [0, 1]);
+    for change in [
+        one.replace("river mountain", "mountain river"),
+        one.replace("table", "not table"),
+        one.replace("table", "7 table"),
+        one.replace("chair", "bench"),
+        one.replace("window", "window,").replace("attic", "attic,"),
+    ] {
+        assert_eq!(posted(2, [said, &change]), [0, 1], "{change}");
+    }
+}
+
+/// F29
+#[test]
+fn six_letters_of_a_word_count_and_a_text_says_early_that_it_repeats() {
+    let pieces = |text: &str| {
+        let mut found = Vec::new();
+        read(text, &[], &mut found);
+        found.retain(|piece| matches!(piece, Piece::Word(_)));
+        found
+    };
+    assert_eq!(pieces("repair"), pieces("repairs"));
+    assert_ne!(pieces("repaid"), pieces("repair"));
+    let after = |letters: usize| says_that_it_repeats(&("x".repeat(letters) + " as I said"));
+    assert!(after(190) && !after(191));
 }
 
 /// F29
