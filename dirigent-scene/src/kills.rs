@@ -275,6 +275,26 @@ mod tests {
         }
     }
 
+    /// SC4: a person may change a journal, or empty it.
+    #[test]
+    fn an_entry_that_was_written_is_not_written_again_if_the_journal_was_changed() {
+        let mut changed = 0;
+        for at in (0..).step_by(3) {
+            let (home, saved) = (Home(tempfile::tempdir().unwrap()), Saved::default());
+            if until(at, home.scene("scene", &saved).run()).is_some() {
+                break;
+            }
+            let noted = fs::read_to_string(home.folder("scene").join("resume.jsonl"));
+            if noted.is_ok_and(|noted| noted.contains("{\"entered\":{\"slug\":\"maria\"}}\n")) {
+                changed += 1;
+                fs::write(home.journal("own.md"), "").unwrap();
+                until(NEVER, home.scene("scene", &saved).resume()).unwrap().unwrap();
+                assert_eq!(home.entries("own.md"), 0, "killed at {at}");
+            }
+        }
+        assert!(changed > 5, "{changed}");
+    }
+
     /// Creates actors that never answer.
     struct Mute;
 
