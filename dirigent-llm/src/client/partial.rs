@@ -389,6 +389,26 @@ mod tests {
         assert_eq!(text, "One two three four five six seven");
     }
 
+    /// LM4: of an endpoint that went on after a finish the next one is waited for longer.
+    #[test]
+    fn a_finish_by_itself_closes_an_answer_unless_one_was_followed_by_words() {
+        let mut partial = Partial::default();
+        for (text, finish, is_closed) in [
+            ("One", "null", false),
+            ("", "\"stop\"", true),
+            ("", "\"stop\"", true),
+            (" two", "null", false),
+            ("", "\"stop\"", false),
+        ] {
+            let chunk = format!(
+                r#"{{"choices": [{{"delta": {{"content": "{text}"}}, "finish_reason": {finish}}}]}}"#
+            );
+            partial.add_chunk(&chunk).unwrap();
+            assert_eq!(partial.is_closed(), is_closed, "{text} {finish}");
+        }
+        assert!(partial.is_finished());
+    }
+
     #[test]
     fn of_several_answers_the_first_is_read() {
         let chunk = |index: &str, word: &str| {
