@@ -61,7 +61,9 @@ async fn text_beside_calls_is_kept_as_a_note_and_not_shown() {
 #[tokio::test]
 async fn switched_off_the_message_goes_to_the_default_agent_unchanged() {
     let script = Script::default();
-    let router = standard(Router::builder(script.clone())).build().unwrap();
+    // With several rounds a model would hear what the agent said.
+    let builder = standard(Router::builder(script.clone()));
+    let router = builder.limits(|limits| limits.rounds = 3).build().unwrap();
     assert!(!router.is_enabled(), "off unless it is switched on");
     let response = ask(&router, "Write a script --now").await;
     assert_eq!(texts(&response), ["own: Write a script --now"]);
