@@ -83,19 +83,23 @@ impl Default for ObservedBot {
 }
 
 impl ObservedBot {
-    /// For an agent of OpenClaw (2026.9) without a plugin: its notices, and the setting that keeps it to its turns.
+    /// For an agent of OpenClaw (2026.9) without a plugin: its notices, and the setting that keeps it to its turns. `silent_after` is
+    /// 30 s, because its first run after a start takes long, and it is hardly ever silent.
     ///
     /// ```
     /// use dirigent::settings::ObservedBot;
     /// assert!(ObservedBot::open_claw().remedy.contains("users"));
+    /// assert_eq!(ObservedBot::open_claw().silent_after.as_secs(), 30);
     /// ```
     #[must_use]
     pub fn open_claw() -> Self {
         let remedy = "In OpenClaw's configuration give this channel `requireMention: true` and, as `users`, the moderator's \
                       account alone.";
-        let notices = ["⚠️ Agent couldn't generate*", "⚙️ Agent was aborted."];
+        let notices =
+            ["⚠️ *", "⚙️ Agent was aborted.", "I'm continuing your interrupted request now*"];
         Self {
             notices: notices.map(str::to_owned).into(),
+            silent_after: Duration::from_secs(30),
             answers_people_within: Duration::ZERO,
             remedy: remedy.to_owned(),
             ..Self::default()
@@ -141,11 +145,17 @@ mod tests {
         for pass in ["[[pass]]", " [[PASS]]\n", "NO_REPLY"] {
             assert_eq!(ends(pass), Some(EmptyEnd::Pass), "{pass}");
         }
-        for failed in ["⚠️ Agent couldn't generate a response. Try again.", "⚙️ Agent was aborted."]
-        {
+        for failed in [
+            "⚠️ Agent couldn't generate a response. Try again.",
+            "⚠️ API rate limit reached. Please try again later.",
+            "⚙️ Agent was aborted.",
+            "I'm continuing your interrupted request now (the gateway has just restarted).  Don't be concerned.",
+        ] {
             assert_eq!(ends(failed), Some(EmptyEnd::Failed), "{failed}");
+            assert!(ObservedBot::default().says_nothing(SilencePolicy::Tolerant, failed).is_none());
         }
-        for said in ["I say [[pass]]", "⚙️ Agent was aborted. Why?", "", "Hello"] {
+        for said in ["I say [[pass]]", "⚙️ Agent was aborted. Why?", "", "Hello", "I'm continuing."]
+        {
             assert_eq!(ends(said), None, "{said}");
         }
     }

@@ -102,17 +102,21 @@ impl SilencePolicy {
     }
 
     /// Whether the program around the agent says with this that a run failed, as OpenClaw 2026.9 does with `⚠️ Agent couldn't
-    /// generate a response` and `⚙️ Agent was aborted.`. The other policies know no such text.
+    /// generate a response`, `⚙️ Agent was aborted.` and, after a crash, `I'm continuing your interrupted request now`. The other
+    /// policies know no such text.
     ///
     /// ```
     /// # use dirigent_core::text::SilencePolicy;
     /// assert!(SilencePolicy::OpenClaw.is_notice("⚙️ Agent was aborted."));
+    /// assert!(SilencePolicy::OpenClaw.is_notice("I'm continuing your interrupted request now (the gateway has just restarted)."));
     /// assert!(!SilencePolicy::Tolerant.is_notice("⚙️ Agent was aborted."));
     /// ```
     pub fn is_notice(self, text: &str) -> bool {
         let text = trim(text);
-        let failed = || text.starts_with("⚠️ Agent couldn't generate");
-        self == Self::OpenClaw && (failed() || text == "⚙️ Agent was aborted.")
+        let beginnings =
+            ["⚠️ Agent couldn't generate", "I'm continuing your interrupted request now"];
+        let is_known = || beginnings.iter().any(|it| text.starts_with(it));
+        self == Self::OpenClaw && (text == "⚙️ Agent was aborted." || is_known())
     }
 
     /// How a run that ended with this text ended: [`Outcome::Failed`] with a notice ([`is_notice`](Self::is_notice)),
