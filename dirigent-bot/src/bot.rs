@@ -90,14 +90,15 @@ impl Bot {
                 .map_err(|(key, what)| bad(key, &what))?;
             accounts.push((agent.id(), user));
             if agent.persona.is_none() {
-                let discord_user_id = user;
                 let (agent_id, agent_name) = (agent.id(), agent.name.clone());
-                let added = identities.add(Identity { discord_user_id, agent_id, agent_name });
-                added.map_err(|what| bad("account", &what))?;
+                let identity = Identity { discord_user_id: user, agent_id, agent_name };
+                identities.add(identity).map_err(|what| bad("account", &what))?;
             }
-            if agent.kind.as_deref() == Some("observed") {
-                builder = builder.observe(agent.id(), ObservedBot::default());
-            }
+            builder = match agent.kind.as_deref() {
+                Some("observed") => builder.observe(agent.id(), ObservedBot::default()),
+                Some("observed-openclaw") => builder.observe(agent.id(), ObservedBot::open_claw()),
+                _ => builder,
+            };
             let Some(face) = face else { continue };
             faces.insert(agent.id(), Arc::clone(&face));
             builder = match speaker(agent, voice) {
@@ -159,10 +160,7 @@ impl Bot {
 
     /// Waits until something ends that should not: the driver, the gateway or a listener.
     pub(crate) async fn ended(&mut self) -> Result {
-        match self.work.join_next().await {
-            Some(ended) => ended?,
-            None => Ok(()),
-        }
+        self.work.join_next().await.unwrap_or(Ok(Ok(())))?
     }
 
     /// Lets the agents under way end, and stops.

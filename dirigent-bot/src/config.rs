@@ -82,7 +82,8 @@ pub(crate) struct HostConfig {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentConfig {
     pub(crate) name: String,
-    /// `asks`, for an agent whose words come from a program that asks the front; `observed`, for a bot that runs without asking.
+    /// `asks`, for an agent whose words come from a program that asks the front; `observed`, for a bot that runs without asking, and
+    /// `observed-openclaw`, for one of OpenClaw without the plugin.
     pub(crate) kind: Option<String>,
     pub(crate) persona: Option<PersonaConfig>,
     pub(crate) token: Option<Secret>,

@@ -88,15 +88,15 @@ fn shape(agent: &AgentConfig) -> Result<(), (&'static str, String)> {
     let faces = [agent.persona.is_some(), agent.token.is_some(), agent.account.is_some()];
     let faces = faces.into_iter().filter(|has| *has).count();
     Err(match (agent.kind.as_deref(), faces, &agent.model) {
-        (Some("observed"), ..) if agent.account.is_none() => (
+        (Some("observed" | "observed-openclaw"), ..) if agent.account.is_none() => (
             ".kind",
             "an observed bot has an account of its own: write account = \"ID\" of that bot"
                 .to_owned(),
         ),
-        (Some(other), ..) if !matches!(other, "asks" | "observed") => (
+        (Some(other), ..) if !matches!(other, "asks" | "observed" | "observed-openclaw") => (
             ".kind",
             format!(
-                "there is no kind {other:?}: write \"asks\", \"observed\", or none and a model"
+                "there is no kind {other:?}: write \"asks\", \"observed\", \"observed-openclaw\", or none and a model"
             ),
         ),
         (Some(_), 0, _) => {

@@ -155,3 +155,52 @@ async fn a_token_that_discord_refuses_ends_the_program_with_a_sentence() {
     assert!(log.lines().last().unwrap_or_default().contains("token"), "{log}");
     assert!(!log.contains("wrong.token.here"), "{log}");
 }
+
+#[tokio::test]
+async fn a_run_that_asked_ends_at_the_process_that_follows_a_kill() {
+    let stage = BotStage::new().await;
+    let (developer, reviewer) = (stage.discord.add_bot(), stage.discord.add_bot());
+    for bot in [developer, reviewer] {
+        assert!(stage.discord.join(stage.channel, bot));
+    }
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let agent = |name: &str, account| {
+        format!("[[agents]]\nname = \"{name}\"\nkind = \"asks\"\naccount = \"{account}\"\n")
+    };
+    stage.write(&format!(
+        "[discord]\ntoken = {{ env = \"TOKEN_OF_THIS_TEST\" }}\naddress = \"http://{}\"\n[store]\nsqlite = \"state/dirigent.sqlite\"\n\
+         [rules.hooks]\nlost_runs = \"keep\"\nheartbeat = {{ period = \"5s\", misses = 3 }}\n[[channels]]\nid = \"{}\"\n\
+         [front]\nlisten = \"127.0.0.1:{port}\"\nhosts = [{{ name = \"desk\", secret = {{ env = \"SECRET_OF_THIS_TEST\" }}, agents = [\"developer\", \"reviewer\"] }}]\n\
+         {}{}",
+        stage.server.address(),
+        stage.channel,
+        agent("developer", developer),
+        agent("reviewer", reviewer),
+    ));
+    let (front, asker) = (format!("127.0.0.1:{port}"), format!("desk.{SECRET}"));
+    let program = stage.start(&["run", "--verbose"]);
+    program.says("take turns here.").await;
+    let alive = json!({ "agents": ["developer", "reviewer"] }).to_string();
+    assert_eq!(http(&front, "POST /v1/heartbeat", &asker, &alive).await.0, 200);
+    stage.discord.say(stage.channel, stage.person, "Should we build it?");
+    program.says("is=\"granted\"").await;
+    let mut run = json!({ "channel": stage.channel.to_string(), "run": "1" });
+    let mut is_allowed = false;
+    for name in ["developer", "reviewer"] {
+        if !is_allowed {
+            run["agent"] = name.into();
+            let (_, answer) = http(&front, "POST /v1/begin", &asker, &run.to_string()).await;
+            is_allowed = answer.contains("\"allowed\":true");
+        }
+    }
+    assert!(is_allowed, "{}", program.errors());
+    program.signal("-KILL");
+    let (_, _, log) = program.end().await;
+    let program = stage.start(&["run", "--verbose"]);
+    program.says("take turns here.").await;
+    run["outcome"] = "spoke".into();
+    run["text"] = "I would build it.".into();
+    let (status, answer) = http(&front, "POST /v1/end", &asker, &run.to_string()).await;
+    let log = format!("{log}\n{}", program.errors());
+    assert!(status == 200 && answer.contains("\"accepted\":true"), "{status} {answer}\n{log}");
+}

@@ -19,13 +19,21 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_dirigent");
 
 /// Waits until it is so.
-pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) async fn until(what: &str, is_so: impl FnMut() -> bool) {
+    assert!(within(PATIENCE, is_so).await, "{what} did not happen");
+}
+
+/// Waits until it is so, for this long at most. Returns whether it is.
+pub(crate) async fn within(patience: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     let clock = SystemClock::new();
-    let patience = clock.now() + PATIENCE;
+    let patience = clock.now() + patience;
     while !is_so() {
-        assert!(clock.now() < patience, "{what} did not happen");
+        if clock.now() >= patience {
+            return false;
+        }
         clock.sleep_until(clock.now() + Duration::from_millis(20)).await;
     }
+    true
 }
 
 pub(crate) struct BotStage {
