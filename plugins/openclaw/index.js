@@ -118,7 +118,7 @@ export class Table {
     const run = shared.runs.get(session);
     const text = (payload.text ?? "").trim();
     if (!run || (ctx.messageId && ctx.messageId !== run.run)) return this.held(run, text, "it is not its turn");
-    if (BESIDE.some((mark) => payload[mark])) return { cancel: true };
+    if (run.isSilent || BESIDE.some((mark) => payload[mark])) return { cancel: true };
     if (kind !== "final") return this.held(run, text, "it is no whole answer");
     if (payload.isError || NOTICE.test(text)) {
       await this.end(run, "failed");
@@ -147,6 +147,7 @@ export class Table {
   /** Tells the end of a run, once. Returns whether words may be posted. */
   end(open, outcome, text) {
     const { agent, channel, run } = open;
+    if (!open.ended) open.isSilent = outcome !== "spoke"; // OpenClaw misses the words then, and posts a notice
     open.ended ??= this.front
       .ask("end", { agent, channel, run, outcome, text }, this.times.end)
       .then((answer) => outcome === "spoke" && answer?.body.accepted === true);
@@ -209,7 +210,7 @@ async function beat(api, table, number) {
   for (; shared.beating === number; await sleep(TIMES.beat, undefined, { ref: false })) {
     try {
       if (shared.tools.length === 0) {
-        const told = await table.front.ask("tools", undefined, 1_000);
+        const told = await table.front.ask("tools", undefined, TIMES.beat);
         if (told?.ok) shared.tools = told.body;
         else table.log.warn(told ? `the front refuses this OpenClaw: ${told.text}` : `no front answers at ${table.front.url}`);
       }

@@ -10,10 +10,11 @@ import { wrongSettings } from "../settings.js";
 
 const CHANNEL = "200000000000000009";
 const SESSION = `agent:main:discord:channel:${CHANNEL}`;
-const TIMES = { begin: 200, end: 1_000, beat: 200, wordless: 20 };
+/** For a front that is not to answer. */
+const SHORT = { begin: 200, end: 400 };
 
 /** A front that gives these answers, and a table of one agent at it. An answer is a body, a status, or null for a cut connection. */
-async function table(t, answer) {
+async function table(t, answer, times) {
   const asked = [];
   const server = createServer((request, response) => {
     const chunks = [];
@@ -37,7 +38,7 @@ async function table(t, answer) {
   const say = (line) => lines.push(line);
   const log = { info: say, warn: say, error: say };
   const url = `http://127.0.0.1:${server.address().port}/`;
-  const made = new Table({ url, secret: "openclaw.secret", agents: { dev: "developer" }, log, times: TIMES });
+  const made = new Table({ url, secret: "openclaw.secret", agents: { dev: "developer" }, log, times: { wordless: 20, ...times } });
   return { table: made, asked, lines, url };
 }
 
@@ -64,7 +65,7 @@ test("a run that is allowed speaks once its end is accepted", async (t) => {
 
 test("without a permit, an answer or a right secret nothing runs", async (t) => {
   for (const answer of [{ allowed: false, reason: "another agent has the floor" }, {}, 401, 421, 500, null]) {
-    const { table: here } = await table(t, () => answer);
+    const { table: here } = await table(t, () => answer, SHORT);
     assert.deepEqual(await here.dispatch(message("7"), ctx), { handled: true }, JSON.stringify(answer));
     assert.equal((await here.run(ctx)).outcome, "block");
     assert.deepEqual(await here.post(reply("Hello."), ctx), { cancel: true });
@@ -85,7 +86,7 @@ test("a turn that is taken away between the two locks does not reach the model",
 
 test("words are not posted if the end is refused, or never answered", async (t) => {
   for (const refusal of [{ accepted: false }, 403, 500, null]) {
-    const { table: here } = await table(t, (path) => (path === "begin" ? yes(path) : refusal));
+    const { table: here } = await table(t, (path) => (path === "begin" ? yes(path) : refusal), { end: 400 });
     await here.dispatch(message("7"), ctx);
     assert.deepEqual(await here.post(reply("Hello."), ctx), { cancel: true }, JSON.stringify(refusal));
   }
@@ -107,11 +108,12 @@ test("a pass is silent, in each of its forms", async (t) => {
     assert.deepEqual(await here.post(reply(word), ctx), { cancel: true }, word);
     assert.equal(asked.at(-1).body.outcome, "pass", word);
   }
-  const { table: here, asked } = await table(t, yes);
+  const { table: here, asked, lines } = await table(t, yes);
   await here.dispatch(message("7"), ctx);
   await here.over(said("NO_REPLY"), ctx);
   assert.equal(asked.at(-1).body.outcome, "pass", "OpenClaw posts nothing for it");
-  assert.deepEqual(await here.post(reply("⚠️ Agent couldn't generate a response."), ctx), { cancel: true });
+  assert.deepEqual(await here.post(reply("I have nothing to say."), ctx), { cancel: true }, "OpenClaw misses the words");
+  assert.deepEqual(lines, []);
   assert.equal(asked.filter((it) => it.path === "end").length, 1);
 });
 
@@ -219,6 +221,17 @@ test("a hook that fails is closed, and ends before OpenClaw gives it up", async 
   assert.deepEqual(await hooks.before_dispatch.hook(), undefined, "no event is none of Discord's");
   assert.equal(lines.length, 5);
   for (const { timeoutMs } of Object.values(hooks)) assert.ok(timeoutMs > 15_000 + 5_000);
+});
+
+test("a run goes on over a hot reload, and ends once if the plugin is loaded twice", async (t) => {
+  const { asked, url } = await table(t, yes);
+  const settings = { url, secret: "openclaw.secret", agents: { dev: "developer" } };
+  const both = [registered(settings).hooks, registered(settings).hooks];
+  assert.equal(await both[0].before_dispatch.hook(message("7"), ctx), undefined);
+  assert.deepEqual(await both[1].before_agent_run.hook({}, ctx), { outcome: "pass" });
+  const posted = await Promise.all(both.map((hooks) => hooks.reply_payload_sending.hook(reply("Hello."), ctx)));
+  assert.deepEqual(posted, [undefined, undefined]);
+  assert.equal(asked.filter((it) => it.path === "end").length, 1);
 });
 
 test("the manifest has the tools, and the settings that there are", () => {
