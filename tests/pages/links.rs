@@ -33,6 +33,7 @@ fn all_pages() -> Vec<PathBuf> {
         "examples",
         "examples/master-and-slave",
         "examples/quickstart",
+        "plugins/openclaw",
     ] {
         pages.extend(pages_in(folder));
     }
