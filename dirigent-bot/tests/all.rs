@@ -5,6 +5,13 @@
 mod check;
 mod demo;
 mod init;
+#[expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "an evening with figures"
+)]
+mod real_openclaw;
 mod run;
 mod stage;
 mod trace;
