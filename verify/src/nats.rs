@@ -1,13 +1,9 @@
 //! A NATS server for a test, in a folder that is removed with it.
 
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::io::{self, BufRead as _, BufReader};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// How long the server may take until it takes connections.
-const STARTS_WITHIN: Duration = Duration::from_secs(20);
 
 /// A NATS server on a port of this machine. It is stopped when it is dropped.
 ///
@@ -103,21 +99,24 @@ impl NatsServer {
     ///
     /// It could not be started.
     pub fn begin(&mut self) -> io::Result<()> {
-        let log = std::fs::File::create(self.folder.join("log"))?;
         let mut server = Command::new(&self.program);
         server.args(["-c", "nats.conf", "-a", "127.0.0.1", "-p", &self.port.to_string()]);
-        server.current_dir(&self.folder).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-        self.child = Some(server.spawn()?);
-        let until = Instant::now() + STARTS_WITHIN;
-        while TcpStream::connect(self.socket()).is_err() {
-            let ended = self.child.as_mut().map(Child::try_wait).transpose()?.flatten();
-            if ended.is_some() || Instant::now() > until {
-                let log = std::fs::read_to_string(self.folder.join("log")).unwrap_or_default();
-                return Err(io::Error::other(format!("the server did not start: {log}")));
+        server.current_dir(&self.folder).stdin(Stdio::null()).stdout(Stdio::null());
+        let mut server = server.stderr(Stdio::piped()).spawn()?;
+        let log = server.stderr.take().ok_or_else(|| io::Error::other("no pipe"))?;
+        self.child = Some(server);
+        let mut log = BufReader::new(log).lines();
+        let mut said = String::new();
+        for line in log.by_ref() {
+            let line = line?;
+            if line.ends_with("Server is ready") {
+                // What it says from now on is read, so that it never waits for a reader.
+                std::thread::spawn(move || log.for_each(drop));
+                return Ok(());
             }
-            std::thread::sleep(Duration::from_millis(10));
+            said = said + &line + "\n";
         }
-        Ok(())
+        Err(io::Error::other(format!("the server did not start: {said}")))
     }
 }
 
