@@ -130,13 +130,14 @@ fn ends_of_runs() -> Vec<Input> {
 }
 
 /// Inputs that the recording that was written before does not have.
-fn newer_inputs() -> [Input; 5] {
+fn newer_inputs() -> [Input; 6] {
     let agent = AgentKey::new(1);
     let until = Some(Timestamp::from_millis(9));
     let (id, author, kind) = (MessageId::new(5), Author::Agent(agent), MessageKind::Unasked);
     let unasked = Message { id, author, kind, tail: Tail::of("the end of it"), backfilled: false };
     [
         Input::Message(unasked),
+        Input::Message(Message { kind: MessageKind::OutOfTurn, ..unasked }),
         Input::Removed(agent),
         Input::MayNotWrite { agent, until: None },
         Input::MayNotWrite { agent, until },

@@ -54,7 +54,7 @@ impl Hearing<'_, '_> {
             Author::Agent(agent) => {
                 let was_reminded = self.step.state.reminders.restart_count();
                 self.step.out.changed_if(was_reminded);
-                self.count(agent);
+                self.count(agent, message.kind);
             }
             Author::Bot | Author::Moderator => {}
         }
@@ -68,6 +68,10 @@ impl Hearing<'_, '_> {
             }
             (MessageKind::Unasked, Author::Agent(agent)) => {
                 self.take_unasked(message, agent);
+                Ok(())
+            }
+            (MessageKind::OutOfTurn, Author::Agent(agent)) => {
+                self.tell_unpermitted(agent);
                 Ok(())
             }
             _ => {
@@ -92,13 +96,14 @@ impl Hearing<'_, '_> {
     /// A message of an agent outside its own turn counts like a turn. Late pieces belong to a
     /// turn that was counted; and nothing uses up a ceiling between a person's word and the grant.
     #[inline]
-    fn count(&mut self, agent: AgentKey) {
+    fn count(&mut self, agent: AgentKey, kind: MessageKind) {
         let state = &*self.step.state;
         let permit = state.reminders.permit();
         let in_permit = permit.is_some_and(|permit| permit.agent == agent && permit.is_running());
         let waking = matches!(state.floor.phase, Phase::Refreshing(Purpose::Wake(_)));
-        if state.floor.speaker() != Some(agent) && !in_permit && !waking && !self.is_in_grace(agent)
-        {
+        let has_floor = state.floor.speaker() == Some(agent) || in_permit;
+        let is_its = has_floor || self.is_in_grace(agent);
+        if !waking && (!is_its || kind == MessageKind::OutOfTurn) {
             self.step.state.quota.limits.count_turn();
             self.step.out.changed();
         }
@@ -155,13 +160,23 @@ impl Hearing<'_, '_> {
         if self.marks_permit(agent) {
             return;
         }
-        let State { floor, standing, .. } = &*self.step.state;
-        if floor.phase == Phase::Disabled && !standing.is_stopped() {
-            // Every agent may speak here.
+        if !self.is_in_grace(agent) || self.may_all_speak() {
+            self.tell_unpermitted(agent);
+        }
+    }
+
+    /// An agent wrote outside of its turn.
+    fn tell_unpermitted(&mut self, agent: AgentKey) {
+        if self.may_all_speak() {
             self.step.members().recount();
-        } else if !self.is_in_grace(agent) {
+        } else {
             self.step.tell(Some(agent), Cause::Unpermitted);
         }
+    }
+
+    fn may_all_speak(&self) -> bool {
+        let State { floor, standing, .. } = &*self.step.state;
+        floor.phase == Phase::Disabled && !standing.is_stopped()
     }
 
     fn hear_in_turn(&mut self, id: MessageId, author: Author, addressed: Option<&[AgentKey]>) {

@@ -329,6 +329,9 @@ pub enum MessageKind {
     /// part of its reply. Outside of it, it counts towards the ceilings and moves no turn, and a transition tells of it
     /// ([`Cause::Unpermitted`](crate::Cause::Unpermitted)). From anybody but an agent it is conversation.
     Unasked,
+    /// The same, read late, and surely written outside of all turns of its author: it counts and is told of, also while its author
+    /// has the floor. From anybody but an agent it is conversation.
+    OutOfTurn,
 }
 
 /// What became of a pending effect.

@@ -86,6 +86,23 @@ fn a_late_piece_of_its_turn_is_not_told_of() {
 }
 
 #[test]
+fn what_is_read_late_and_was_out_of_turn_is_told_and_counts_whoever_has_the_floor() {
+    let mut room = Room::chat_with(3, |config| config.ceilings.chat.turns = Some(4));
+    room.human("hello");
+    room.start(A);
+    let reads = |room: &mut Room, agent| {
+        room.post(Author::Agent(agent), MessageKind::OutOfTurn, "read late")
+    };
+    assert_eq!(reads(&mut room, A).all(), ["running > running A: unpermitted"]);
+    assert_eq!(reads(&mut room, B).causes(), [Cause::Unpermitted]);
+    let ended = room.ends(A, Outcome::Failed);
+    assert_eq!(ended.causes().first(), Some(&Cause::RunFailed), "it is no piece of the turn");
+    // A turn that failed leaves its agent in grace.
+    assert_eq!(reads(&mut room, A).causes(), [Cause::Unpermitted]);
+    assert_eq!(room.passes(B).causes().last(), Some(&Cause::CeilingReached));
+}
+
+#[test]
 fn where_all_may_speak_its_words_are_as_any_agents() {
     let mut room = Room::chat(1);
     assert_eq!(room.phase(), PhaseKind::Disabled);

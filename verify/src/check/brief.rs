@@ -223,6 +223,7 @@ fn said(message: &Message) -> String {
         MessageKind::StopWord => " (a stop word)",
         MessageKind::ResumeWord => " (a resume word)",
         MessageKind::Unasked => " (unasked)",
+        MessageKind::OutOfTurn => " (out of turn)",
         MessageKind::Conversation | _ => "",
     };
     let late = if *backfilled { ", read from the history" } else { "" };

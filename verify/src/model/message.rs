@@ -43,7 +43,7 @@ impl Model {
             self.answer_archived(message.author);
             return Ok(());
         }
-        self.count(message.author);
+        self.count(message.author, message.kind);
         match (message.author, message.kind) {
             (Author::Human, MessageKind::StopWord) => self.on_stop_word(message.id), // rule 24
             (Author::Human, MessageKind::ResumeWord) if self.rest.is_some() => {
@@ -51,6 +51,10 @@ impl Model {
             }
             (Author::Agent(agent), MessageKind::Unasked) => {
                 self.hear_unasked(agent, message);
+                Ok(())
+            }
+            (Author::Agent(_), MessageKind::OutOfTurn) => {
+                self.on_unpermitted();
                 Ok(())
             }
             _ => {
@@ -62,14 +66,15 @@ impl Model {
     }
 
     /// Rule 22: the counters.
-    fn count(&mut self, author: Author) {
+    fn count(&mut self, author: Author, kind: MessageKind) {
         match author {
             Author::Human => self.on_human_word(),
             Author::Agent(agent) => {
                 self.reminders = 0; // rule 36
                 let own = self.speaker() == Some(agent) || self.has_running_permit(agent);
                 let waking = matches!(self.phase, Phase::Refreshing(Purpose::Waking { .. }));
-                if !own && !waking && !self.is_in_grace(agent) {
+                let late = own || self.is_in_grace(agent);
+                if (kind == MessageKind::OutOfTurn || !late) && !waking {
                     self.turns = self.turns.saturating_add(1);
                 }
             }
@@ -123,9 +128,16 @@ impl Model {
         self.take_piece(agent, message.id, &message.tail);
         if self.has_running_permit(agent) {
             self.mark_permit_spoken();
-        } else if self.is_disabled_by_count() && !self.is_stopped() {
+        } else if !is_late || self.is_disabled_by_count() && !self.is_stopped() {
+            self.on_unpermitted();
+        }
+    }
+
+    /// Rule 83, its last rows.
+    fn on_unpermitted(&mut self) {
+        if self.is_disabled_by_count() && !self.is_stopped() {
             self.ask_recount();
-        } else if !is_late {
+        } else {
             self.causes.push(Cause::Unpermitted);
         }
     }

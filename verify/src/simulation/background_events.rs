@@ -23,7 +23,8 @@ impl World {
         match self.dice.below(1_000) {
             0..=339 => self.write(Author::Human, MessageKind::Conversation),
             340..=409 => self.write_as_agent(MessageKind::Conversation),
-            410..=449 => self.write_as_agent(MessageKind::Unasked),
+            410..=439 => self.write_as_agent(MessageKind::Unasked),
+            440..=449 => self.write_as_agent(MessageKind::OutOfTurn),
             450..=489 => self.write(Author::Bot, MessageKind::Conversation),
             490..=509 => self.write_oddly(),
             510..=539 => self.edit_something(),

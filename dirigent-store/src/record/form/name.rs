@@ -74,6 +74,7 @@ named! {
         StopWord = "stopWord",
         ResumeWord = "resumeWord",
         Unasked = "unasked",
+        OutOfTurn = "outOfTurn",
     }
 }
 

@@ -71,7 +71,8 @@ pub(super) fn kind(byte: u8) -> MessageKind {
         0 => MessageKind::System,
         1 => MessageKind::StopWord,
         2 | 3 => MessageKind::ResumeWord,
-        4 | 5 => MessageKind::Unasked,
+        4 => MessageKind::Unasked,
+        5 => MessageKind::OutOfTurn,
         _ => MessageKind::Conversation,
     }
 }
