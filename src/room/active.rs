@@ -39,7 +39,7 @@ pub(super) struct Active {
     pub(super) outbox: Option<Box<Outbox>>,
     pub(super) calls: Calls,
     pub(super) overruns: Overruns,
-    /// Nothing before an observed agent does something.
+    /// Nothing where no agent is observed.
     pub(super) observed: Option<Box<Observation>>,
     pub(super) consult: Option<Box<Consult>>,
     /// Nothing before the first run that is put off.

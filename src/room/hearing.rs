@@ -186,11 +186,18 @@ impl Step<'_> {
         let view = self.turns.view();
         // What the speaker says is a piece of its reply, whether it was pushed or read.
         let speaks = view.speaker().filter(|_| view.phase() != PhaseKind::Granted);
-        let is_awaited = speaks.or(view.permit()).map(Author::Agent) == Some(author)
-            || matches!(author, Author::Agent(agent) if self.is_of_its_turn(agent, message.id));
+        let speaks = speaks.or(view.permit()).map(Author::Agent) == Some(author);
+        let is_awaited = match author {
+            // What it said before its turn is no piece of it.
+            Author::Agent(agent) if self.is_watched(agent) => {
+                self.is_of_its_turn(agent, message.id)
+            }
+            Author::Agent(_) | Author::Human | Author::Bot | Author::Moderator | _ => speaks,
+        };
         if is_awaited || (is_human && is_recent) {
             return self.hear(message, true, false);
         }
+        let is_of_no_turn = self.is_of_no_turn(&message, &digest);
         if digest.kind != MessageKind::System && !message.hides_all() {
             if is_human {
                 let channel = self.turns.channel;
@@ -198,7 +205,13 @@ impl Step<'_> {
             }
             self.remember(message, author);
         }
-        self.note(&digest);
+        if is_of_no_turn {
+            let digest = Message { kind: MessageKind::OutOfTurn, ..digest };
+            // It may have been pushed meanwhile.
+            let _ = self.turns.submit(cx, self.now, &Input::Message(digest));
+        } else {
+            self.note(&digest);
+        }
         None
     }
 

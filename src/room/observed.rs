@@ -3,6 +3,7 @@
 //! What such an agent does in the channel says when its run begins and ends. The room makes the gate call for it, and reports
 //! the end, so the turn machine knows nothing of this but that its messages are [`MessageKind::Unasked`].
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use dirigent_core::{
@@ -15,6 +16,7 @@ use super::guards::Guards;
 use super::marks::CLOCKS_APART;
 use super::reads::ReadKind;
 use super::step::Step;
+use super::voice::OwedTrigger;
 use crate::ChatMessage;
 use crate::settings::ObservedBot;
 use crate::settings::observed::EmptyEnd;
@@ -24,6 +26,8 @@ use crate::values::message::ChatKind;
 const TYPING_LASTS: Duration = Duration::from_secs(10);
 /// The wait before the history is read again, where it could not be read.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// How many turns that are over are known of a channel.
+const PAST_MAX: usize = 16;
 
 /// The upper half of the ids of these runs: as improbable among a host's own as those of hosted runs, and none of them.
 const OBSERVED: u64 = 1 << 62;
@@ -40,19 +44,33 @@ const fn observed_run(turn: TurnId, at: Timestamp) -> RunId {
 }
 
 /// What is known of the observed agents of a channel.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Observation {
     /// The turn of one that goes on.
     watch: Option<Watch>,
     /// How often each wrote outside of its turn, since the room came into memory.
     unpermitted: Vec<(AgentKey, u32)>,
+    /// The newest turns that are over.
+    past: VecDeque<PastTurn>,
+    /// Since when all that are over are among them.
+    known_since: Timestamp,
 }
 
-/// The turn of an observed agent, from its trigger to its end.
+/// The turn of an observed agent that is over.
+#[derive(Debug)]
+struct PastTurn {
+    agent: AgentKey,
+    since: Timestamp,
+    until: Timestamp,
+}
+
+/// The turn of an observed agent, from its trigger to its end, or its permit.
 #[derive(Debug)]
 struct Watch {
     agent: AgentKey,
     turn: TurnId,
+    /// It is no turn, but the one run of an initiator that was reminded.
+    is_permit: bool,
     /// Its run, once a sign began it.
     run: Option<RunId>,
     /// When signs began to count.
@@ -103,6 +121,7 @@ impl Watch {
         Self {
             agent,
             turn,
+            is_permit: false,
             run: None,
             since: now,
             sign_at: now,
@@ -142,6 +161,30 @@ impl Watch {
 }
 
 impl Observation {
+    fn new(now: Timestamp) -> Self {
+        let (unpermitted, past) = (Vec::new(), VecDeque::new());
+        Self { watch: None, unpermitted, past, known_since: now }
+    }
+
+    /// The turn that was watched is over.
+    fn end_watch(&mut self, now: Timestamp) -> Option<Watch> {
+        let watch = self.watch.take()?;
+        if self.past.len() >= PAST_MAX {
+            let oldest = self.past.pop_front().map(|turn| turn.until);
+            self.known_since = self.known_since.max(oldest.unwrap_or_default());
+        }
+        self.past.push_back(PastTurn { agent: watch.agent, since: watch.since, until: now });
+        Some(watch)
+    }
+
+    /// Whether what the agent wrote then is of no turn that is over, and no late piece of one.
+    fn is_of_none(&self, agent: AgentKey, sent: Timestamp, grace: Duration) -> bool {
+        let mut turns = self.past.iter().filter(|turn| turn.agent == agent);
+        let is_of =
+            |turn: &PastTurn| sent + CLOCKS_APART >= turn.since && sent < turn.until + grace;
+        sent >= self.known_since && !turns.any(is_of)
+    }
+
     /// How often the agent wrote outside of its turn, as far as is known.
     pub(crate) fn unpermitted(&self, agent: AgentKey) -> u32 {
         self.unpermitted.iter().find(|(known, _)| *known == agent).map_or(0, |(_, posts)| *posts)
@@ -173,7 +216,9 @@ impl Observation {
     }
 
     pub(super) fn move_back(&mut self, by: Duration) {
-        let moments = self.watch.iter_mut().flat_map(Watch::moments);
+        let past = self.past.iter_mut().flat_map(|turn| [&mut turn.since, &mut turn.until]);
+        let moments = self.watch.iter_mut().flat_map(Watch::moments).chain(past);
+        let moments = moments.chain([&mut self.known_since]);
         moments.for_each(|at| *at = at.saturating_sub(by));
     }
 }
@@ -254,9 +299,33 @@ impl Step<'_> {
         sent + CLOCKS_APART >= since || sent < self.cx.up_since.at()
     }
 
+    /// Whether an observed agent surely wrote this message, which comes late, outside of all its turns.
+    pub(super) fn is_of_no_turn(&mut self, message: &ChatMessage, digest: &Message) -> bool {
+        let cx = self.cx;
+        let Author::Agent(agent) = digest.author else {
+            return false;
+        };
+        let Some(bot) = cx.directory.observed(agent) else {
+            return false;
+        };
+        let is_said =
+            digest.kind != MessageKind::System && says_nothing(cx, bot, message).is_none();
+        if !is_said || self.is_of_its_turn(agent, message.id) {
+            return false;
+        }
+        let grace = self.turns.machine.config().confirmation.late_grace;
+        self.observation().is_of_none(agent, cx.chat.sent_at(message.id), grace)
+    }
+
+    /// Whether the turn of this observed agent goes on.
+    pub(super) fn is_watched(&mut self, agent: AgentKey) -> bool {
+        self.align_watch();
+        self.watch().is_some_and(|watch| watch.agent == agent)
+    }
+
     /// The agent wrote outside of its turn.
     pub(super) fn tell_unpermitted(&mut self, agent: AgentKey) {
-        let posts = self.lanes.observed.get_or_insert_default().count_unpermitted(agent);
+        let posts = self.observation().count_unpermitted(agent);
         let remedy = self.cx.directory.observed(agent).map(|bot| &*bot.remedy);
         if posts == 1 {
             let (channel, agent) = (self.turns.channel, self.cx.directory.name(agent));
@@ -292,6 +361,11 @@ impl Watch {
 
 /// When its turn begins and ends.
 impl Step<'_> {
+    fn observation(&mut self) -> &mut Observation {
+        let now = self.now;
+        self.lanes.observed.get_or_insert_with(|| Box::new(Observation::new(now)))
+    }
+
     fn watch(&mut self) -> Option<&mut Watch> {
         self.lanes.observed.as_mut()?.watch.as_mut()
     }
@@ -327,36 +401,38 @@ impl Step<'_> {
     fn align_watch(&mut self) {
         let view = self.turns.view();
         let (turn, phase, run) = (view.turn(), view.phase(), view.run());
+        let permit = view.permit();
         let is_granted = phase == PhaseKind::Granted && view.pause().is_none();
+        let is_offered = permit.is_some() && run.is_none() && !self.lanes.voice.owes_reminder();
         // While it waits, the end of its run may be kept.
-        let goes_on =
-            matches!(phase, PhaseKind::Running | PhaseKind::Waiting) && view.ended_run() != run;
-        let runs = goes_on && run.is_some_and(is_observed_run);
-        let agent = view.speaker().filter(|_| is_granted || runs);
+        let goes_on = matches!(phase, PhaseKind::Running | PhaseKind::Waiting) || permit.is_some();
+        let runs = goes_on && view.ended_run() != run && run.is_some_and(is_observed_run);
+        let agent = view.speaker().or(permit).filter(|_| is_granted || is_offered || runs);
         let agent = agent.filter(|agent| self.cx.directory.observed(*agent).is_some());
         let is_its = |watch: &Watch| {
-            Some(watch.agent) == agent && watch.turn == turn && watch.run.is_some() == runs
+            Some(watch.agent) == agent
+                && (watch.turn, watch.is_permit) == (turn, permit.is_some())
+                && watch.run.is_some() == runs
         };
         let known = self.watch();
         if known.is_some_and(|watch| is_its(watch)) {
             return;
         }
-        if let Some(observed) = &mut self.lanes.observed {
-            observed.watch = None;
-        }
-        if let Some(watch) =
-            agent.and_then(|agent| self.begin_watch(agent, turn, run.filter(|_| runs)))
-        {
-            self.lanes.observed.get_or_insert_default().watch = Some(watch);
-        }
+        let now = self.now;
+        self.observation().end_watch(now);
+        let watch = agent.and_then(|agent| self.begin_watch(agent, turn, run.filter(|_| runs)));
+        self.observation().watch = watch;
     }
 
     /// The watch of this turn. Nothing before the agent knows that its turn has come.
     fn begin_watch(&self, agent: AgentKey, turn: TurnId, run: Option<RunId>) -> Option<Watch> {
-        let fresh = Watch { run, ..Watch::new(agent, turn, self.now) };
+        let is_permit = self.turns.view().permit().is_some();
+        let fresh = Watch { is_permit, run, ..Watch::new(agent, turn, self.now) };
         // An earlier process may have posted the trigger, too.
         let restored = &self.turns.restored;
-        let is_awaited = |(ticket, may_stand): (_, bool)| !may_stand && !restored.knows(ticket);
+        let is_awaited = |owed: OwedTrigger| {
+            !owed.may_stand && owed.attempt == 0 && !restored.knows(owed.ticket)
+        };
         if run.is_some() || !self.lanes.voice.owed_trigger(turn).is_some_and(is_awaited) {
             return Some(fresh);
         }
@@ -414,11 +490,15 @@ impl Step<'_> {
         if let Some(at) = watch.trigger_at.filter(|_| watch.run.is_none()) {
             if at <= now {
                 // It is triggered now, and watched from then on.
-                self.lanes.observed.get_or_insert_default().watch = None;
+                self.observation().watch = None;
             }
             return false;
         }
         let has_said = watch.has_said();
+        if watch.is_permit && watch.run.is_none() {
+            // An initiator that does not want to run keeps its permit.
+            return false;
+        }
         if now < watch.due || !has_said && !self.is_surely_silent() {
             return false;
         }
@@ -443,6 +523,8 @@ impl Step<'_> {
             History::UnderWay if !is_read => return false,
             History::UnderWay => self.history_read(false),
             History::Unread(from) if from > now => return false,
+            // It may have begun before the agent fell silent.
+            History::Unread(_) if self.lanes.reads.is_under_way(ReadKind::Backfill) => {}
             History::Unread(_) => {
                 self.lanes.reads.want_backfill(self.turns, self.marks);
                 if let Some(watch) = self.watch() {
@@ -462,8 +544,8 @@ impl Step<'_> {
     }
 
     fn end_observed_run(&mut self) -> bool {
-        let Some(watch) = self.lanes.observed.as_mut().and_then(|observed| observed.watch.take())
-        else {
+        let now = self.now;
+        let Some(watch) = self.observation().end_watch(now) else {
             return false;
         };
         let Watch { agent, run, said, ends_as, .. } = watch;

@@ -181,6 +181,11 @@ impl Reads {
         }
     }
 
+    pub(crate) fn is_under_way(&self, kind: ReadKind) -> bool {
+        let slot = self.slots.iter().find(|slot| slot.kind == kind);
+        slot.is_some_and(|slot| slot.under_way.is_some())
+    }
+
     pub(crate) fn wanted(&self, kind: ReadKind) -> Option<Read> {
         let slot = self.slots.iter().find(|slot| slot.kind == kind)?;
         slot.wanted.as_ref().map(|wanted| wanted.read)

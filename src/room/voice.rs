@@ -23,6 +23,16 @@ pub(super) struct Summons {
 }
 
 /// What is to be said, oldest first. The head holds the others back while it waits.
+/// A trigger that is still to be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OwedTrigger {
+    pub(crate) ticket: Ticket,
+    /// How often its agent was triggered before.
+    pub(crate) attempt: u8,
+    /// Whether it may stand in the channel already.
+    pub(crate) may_stand: bool,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct VoiceLane {
     items: Vec<Saying>,
@@ -132,14 +142,27 @@ impl VoiceLane {
         self.items.first().map(|head| head.item)
     }
 
-    /// The trigger of this turn that is still to be said, and whether it may stand in the channel already.
-    pub(crate) fn owed_trigger(&self, turn: TurnId) -> Option<(Ticket, bool)> {
+    /// The trigger of this turn that is still to be said.
+    pub(crate) fn owed_trigger(&self, turn: TurnId) -> Option<OwedTrigger> {
         self.items.iter().find_map(|said| match said.item {
-            VoiceItem::Effect(Effect::Trigger { ticket, turn: of, .. }, _) if of == turn => {
-                Some((ticket, said.under_way.is_some() || said.is_doubtful))
+            VoiceItem::Effect(Effect::Trigger { ticket, turn: of, attempt, .. }, _)
+                if of == turn =>
+            {
+                let may_stand = said.under_way.is_some() || said.is_doubtful;
+                Some(OwedTrigger { ticket, attempt, may_stand })
             }
             VoiceItem::Effect(..) | VoiceItem::Reply | VoiceItem::Answer => None,
         })
+    }
+
+    /// Whether a reminder is still to be said, and does not stand in the channel yet.
+    pub(crate) fn owes_reminder(&self) -> bool {
+        let is_owed = |said: &Saying| {
+            matches!(said.item, VoiceItem::Effect(Effect::Reminder { .. }, _))
+                && said.under_way.is_none()
+                && !said.is_doubtful
+        };
+        self.items.iter().any(is_owed)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

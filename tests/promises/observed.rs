@@ -6,10 +6,11 @@ use dirigent::ports::{Mentions, Timestamp};
 use dirigent::settings::ObservedBot;
 use dirigent::snapshot::PhaseKind;
 use dirigent::{Clock as _, MessageId, UserId};
-use dirigent_testkit::memory_discord::Permissions;
+use dirigent_core::view::SeatTurn;
+use dirigent_testkit::memory_discord::{Call, Fault, Outage, Permissions};
 use dirigent_verify::stage::{Setup, Stage};
 
-use super::kit::{MILLI, MINUTE, SECOND};
+use super::kit::{MILLI, MINUTE, REMINDER, SECOND, open_discussion, reminders};
 
 const QUIET: Duration = Duration::from_millis(1_500);
 
@@ -59,6 +60,11 @@ fn posted_triggers(stage: &Stage, name: &str) -> usize {
 fn speaker(stage: &mut Stage) -> Option<String> {
     let status = stage.status().unwrap();
     status.speaker.map(|agent| agent.as_str().to_owned())
+}
+
+fn seat(stage: &mut Stage, name: &str) -> Option<SeatTurn> {
+    let list = stage.status().unwrap().list;
+    list.iter().find(|(agent, _)| agent.as_str() == name).map(|(_, seat)| seat.turn)
 }
 
 fn is(stage: &mut Stage, name: &str, phase: PhaseKind) -> bool {
@@ -130,10 +136,29 @@ fn a_message_whose_event_was_lost_is_found_before_its_author_passes() {
     assert!(is(&mut stage, "a", PhaseKind::Running), "{:?}", stage.status());
     stage.advance(QUIET);
     assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
-    let status = stage.status().unwrap();
-    let seat =
-        status.list.iter().find(|(agent, _)| agent.as_str() == "a").map(|(_, seat)| seat.turn);
-    assert_eq!(seat, Some(dirigent_core::view::SeatTurn::Spoke));
+    assert_eq!(seat(&mut stage, "a"), Some(SeatTurn::Spoke));
+}
+
+#[test]
+fn its_silence_is_proven_only_by_a_read_that_began_after_it() {
+    let bot = ObservedBot::default().with(|bot| bot.silent_after = SECOND * 5);
+    let mut stage = table(two_like(bot));
+    let channel = stage.channel();
+    stage.say("Hello");
+    let slow = Outage::failing(Fault::SlowAnswer { by: SECOND * 8 }).only(Call::History);
+    stage.discord().begin_outage(slow);
+    stage.advance(SECOND * 5 + MILLI);
+    // The history is being read. Then it is known what the agent does, and it falls silent.
+    let preview = says(&mut stage, "a", "Let me see…");
+    assert!(stage.discord().delete_message(channel, preview));
+    stage.settle();
+    stage.discord().end_outages();
+    stage.advance(SECOND);
+    stage.cut_gateway(true);
+    says(&mut stage, "a", "Nobody hears this");
+    stage.cut_gateway(false);
+    stage.advance(SECOND * 9);
+    assert_eq!(seat(&mut stage, "a"), Some(SeatTurn::Spoke), "{:?}", stage.status());
 }
 
 #[test]
@@ -198,6 +223,93 @@ fn what_a_bot_writes_outside_of_its_turn_moves_none_and_is_told_with_what_to_set
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant, "it asked for no cycle");
     says(&mut stage, "a", "By the way");
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant, "and wakes nobody");
+}
+
+#[test]
+fn what_a_bot_wrote_outside_of_its_turn_is_told_although_its_event_was_lost() {
+    let lost = |stage: &mut Stage, text: &str| {
+        stage.cut_gateway(true);
+        says(stage, "b", text);
+        stage.cut_gateway(false);
+    };
+    let once = "It wrote a message outside of its turn.";
+    // It is read while another agent has the floor, which is silent.
+    let mut stage = table(two());
+    stage.say("Hello");
+    lost(&mut stage, "I know!");
+    stage.advance(SECOND * 15 + MILLI);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+    assert!(why(&mut stage, "b").contains(once));
+
+    // It is read in the turn of its author, and is no part of it.
+    let mut stage = table(two());
+    stage.say("Hello");
+    lost(&mut stage, "I know!");
+    stage.advance(SECOND * 8);
+    says(&mut stage, "a", "a word");
+    stage.advance(QUIET);
+    assert!(is(&mut stage, "b", PhaseKind::Granted));
+    assert!(!why(&mut stage, "b").contains(once), "nobody knows of it yet");
+    stage.advance(SECOND * 15 + MILLI);
+    assert!(is(&mut stage, "a", PhaseKind::Granted), "b was silent in its turn");
+    assert!(why(&mut stage, "b").contains(once));
+
+    // It is read when its author has spoken in its turn.
+    let mut stage = table(two());
+    stage.say("Hello");
+    lost(&mut stage, "I know!");
+    stage.advance(SECOND * 8);
+    says(&mut stage, "a", "a word");
+    stage.advance(QUIET);
+    says(&mut stage, "b", "a word, too");
+    stage.advance(QUIET);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("a"));
+    stage.advance(SECOND * 15 + MILLI);
+    assert!(why(&mut stage, "b").contains(once));
+}
+
+#[test]
+fn a_late_piece_whose_event_was_lost_is_of_its_turn() {
+    let mut stage = table(two());
+    stage.say("Hello");
+    says(&mut stage, "a", "One");
+    stage.advance(QUIET);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+    stage.cut_gateway(true);
+    says(&mut stage, "a", "and two");
+    stage.cut_gateway(false);
+    stage.advance(MINUTE);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant);
+    assert!(!why(&mut stage, "a").contains("outside of its turn"));
+}
+
+#[test]
+fn a_reminded_initiator_that_is_observed_runs_once_and_its_words_wake_the_discussion() {
+    let bot = ObservedBot::default();
+    let mut stage = Setup::new()
+        .rooms(2)
+        .observed("a", bot.clone())
+        .observed("b", bot)
+        .settings(|settings| REMINDER.clone_into(&mut settings.texts.idle_reminder))
+        .stage();
+    open_discussion(&mut stage, "Which plan?", &["a", "b"]);
+    stage.advance(MINUTE);
+    assert_eq!((reminders(&stage), stage.status().unwrap().phase), (1, PhaseKind::Dormant));
+    // It keeps its permit for as long as it wants.
+    stage.advance(MINUTE * 5);
+    says(&mut stage, "a", "One more thing");
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant, "it may write on");
+    stage.advance(QUIET);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted);
+    assert!(!why(&mut stage, "a").contains("outside of its turn"));
+    // If it passes, it is reminded again.
+    stage.advance(MINUTE * 15);
+    let reminded = reminders(&stage);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant);
+    says(&mut stage, "a", "[[pass]]");
+    stage.advance(MINUTE * 11);
+    assert_eq!(reminders(&stage), reminded + 1);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant);
 }
 
 #[test]
@@ -302,19 +414,21 @@ fn a_run_goes_on_over_a_restart() {
 
 #[test]
 fn an_answer_that_came_while_the_process_was_down_is_of_the_turn() {
-    let mut stage = table(two());
-    stage.say("Hello");
-    stage.advance(SECOND);
-    stage.crash();
-    says_while_down(&stage, "a", "While you were away");
-    stage.clock().advance(SECOND * 20);
-    stage.restart();
-    stage.advance(SECOND * 4);
-    assert_eq!(speaker(&mut stage).as_deref(), Some("b"), "{:?}", stage.status());
-    let list = stage.status().unwrap().list;
-    let seat = list.iter().find(|(agent, _)| agent.as_str() == "a").map(|(_, seat)| seat.turn);
-    assert_eq!(seat, Some(dirigent_core::view::SeatTurn::Spoke));
-    assert_eq!(posted_triggers(&stage, "a"), 1);
+    // After 45 s an agent that has not begun is triggered once more.
+    for down in [SECOND * 20, MINUTE] {
+        let mut stage = table(two());
+        stage.say("Hello");
+        stage.advance(SECOND);
+        stage.crash();
+        says_while_down(&stage, "a", "While you were away");
+        stage.clock().advance(down);
+        stage.restart();
+        stage.advance(SECOND * 4);
+        assert_eq!(speaker(&mut stage).as_deref(), Some("b"), "{down:?}: {:?}", stage.status());
+        assert_eq!(seat(&mut stage, "a"), Some(SeatTurn::Spoke), "{down:?}");
+        assert_eq!(posted_triggers(&stage, "a"), 1, "{down:?}");
+        assert!(!why(&mut stage, "a").contains("outside of its turn"), "{down:?}");
+    }
 }
 
 fn says_while_down(stage: &Stage, name: &str, text: &str) {
