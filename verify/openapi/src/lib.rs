@@ -23,6 +23,7 @@
 //! ```
 
 mod correction;
+mod corrections;
 mod document;
 mod exchange;
 mod finding;
@@ -30,13 +31,16 @@ mod form;
 mod header_rules;
 mod landmark;
 mod operation;
+mod recorder;
 mod rule;
 mod sealed;
 mod spoil;
 mod template;
 
 pub use correction::Correction;
+pub use corrections::CORRECTIONS;
 pub use document::{Document, DocumentError};
 pub use exchange::{Answer, Exchange, Request};
 pub use finding::{Finding, Place};
+pub use recorder::{Partner, Recorder};
 pub use spoil::{Controls, Missed, Spoilt, Wrong};

@@ -14,15 +14,13 @@
 
 mod answers;
 mod calls;
-mod corrections;
-mod recorder;
 mod recordings;
 mod report;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use check_contract::Document;
+use check_contract::{CORRECTIONS, Document};
 use clap::{Arg, Command};
 
 use recordings::{Problem, Recording};
@@ -60,7 +58,7 @@ fn command() -> Command {
 
 fn read(path: &str) -> Result<Document, String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-    Document::read(&text, corrections::ALL).map_err(|error| error.to_string())
+    Document::read(&text, CORRECTIONS).map_err(|error| error.to_string())
 }
 
 fn recorded() -> Result<[Recording; 2], Problem> {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use check_contract::Exchange;
+use check_contract::{Exchange, Partner, Recorder};
 use dirigent::ports::{ApiError, GuildId};
 use dirigent::{ChannelId, Dirigent, DiscordApi, SystemClock, UserId};
 use dirigent_discord::{DiscordAccount, Feed};
@@ -13,10 +13,9 @@ use dirigent_testkit::{ManualClock, MemoryDiscord};
 use twilight_model::gateway::ShardId;
 
 use crate::answers::{
-    ANNOUNCEMENTS, DIRECT, GROUP, GUILD, PRIVATE_THREAD, TEXT, THREAD, command_used,
+    ANNOUNCEMENTS, DIRECT, GROUP, GUILD, PRIVATE_THREAD, TEXT, THREAD, answer, command_used,
 };
 use crate::calls::{Failures, Places, critic, make_all, make_personas, make_refused, refused};
-use crate::recorder::{Partner, Recorder};
 
 /// A conversation, and the calls in it that did not end as they should.
 pub(crate) struct Recording {
@@ -35,7 +34,7 @@ fn account(recorder: &Recorder, token: &str) -> Result<DiscordAccount, Problem> 
 
 /// All calls, with answers that let each go on to its end.
 pub(crate) async fn with_fixed_answers() -> Result<Recording, Problem> {
-    let recorder = Recorder::start(Partner::Fixed).await?;
+    let recorder = Recorder::start(Partner::Fixed(answer)).await?;
     let account = account(&recorder, "a.bot.token")?;
     let strangers = |count: u64| (0..count).map(|number| UserId::new(u64::MAX - number)).collect();
     let others = [ANNOUNCEMENTS, THREAD, PRIVATE_THREAD, DIRECT, GROUP];

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use check_contract::{Controls, Document, Exchange, Finding, Place};
+use check_contract::{CORRECTIONS, Controls, Document, Exchange, Finding, Place};
 
-use crate::corrections;
 use crate::recordings::Recording;
 
 /// How many lines of one kind are shown.
@@ -14,7 +13,7 @@ const SHOWN: usize = 40;
 pub(crate) fn of(document: &Document, fixed: &Recording, loopback: &Recording) -> (String, bool) {
     let mut text = String::new();
     line(&mut text, &document.title());
-    for correction in corrections::ALL {
+    for correction in CORRECTIONS {
         line(&mut text, &format!("  corrected at {}:\n    {}", correction.at, correction.because));
     }
     let controls = Controls::run(document, &fixed.exchanges);

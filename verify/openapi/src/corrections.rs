@@ -4,7 +4,7 @@
 //! adapter follows the documentation; each place where that matters stands here with its reason. A
 //! correction that no longer fits stops the check, so that none outlives its reason.
 
-use check_contract::Correction;
+use super::correction::Correction;
 
 const NUMBER: &str = r#"{"type": ["integer", "null"]}"#;
 const TEXT: &str = r#"{"type": ["string", "null"], "pattern": "^(0|[1-9][0-9]*)$"}"#;
@@ -16,8 +16,12 @@ const COMMAND_NUMBER: &str =
 const COMMAND_BITS: &str =
     "`default_member_permissions` is a bit set written as text (interactions/application-commands)";
 
-/// All of them.
-pub(crate) const ALL: &[Correction] = &[
+/// All corrections of Discord's document.
+///
+/// ```
+/// assert!(check_contract::CORRECTIONS.iter().all(|correction| !correction.because.is_empty()));
+/// ```
+pub const CORRECTIONS: &[Correction] = &[
     bits("/components/schemas/ChannelPermissionOverwriteRequest/properties/allow"),
     bits("/components/schemas/ChannelPermissionOverwriteRequest/properties/deny"),
     bits(

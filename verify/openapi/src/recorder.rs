@@ -5,34 +5,59 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use check_contract::{Answer, Exchange, Request};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-use crate::answers::answer;
+use super::exchange::{Answer, Exchange, Request};
 
-/// Who answers.
+/// Who answers what a [`Recorder`] is asked.
+///
+/// ```
+/// use check_contract::{Answer, Partner};
+///
+/// let silent = Partner::Fixed(|_| Answer { status: 204, body: Vec::new() });
+/// assert!(matches!(silent, Partner::Fixed(_)));
+/// ```
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Partner {
-    /// The fixed answers.
-    Fixed,
-    /// A server.
+#[expect(clippy::exhaustive_enums, reason = "there is no third way to answer")]
+pub enum Partner {
+    /// This function.
+    Fixed(fn(&Request) -> Answer),
+    /// A server. Web sockets go through to it, and are not recorded.
     Server(SocketAddr),
 }
 
 /// What has gone over the wire.
 type Written = Arc<Mutex<Vec<Exchange>>>;
 
-/// The server; it ends with this value.
-pub(crate) struct Recorder {
+/// A server on loopback that records its requests and answers. It ends with this value.
+///
+/// ```
+/// use check_contract::{Answer, Partner, Recorder};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let silent = Partner::Fixed(|_| Answer { status: 204, body: Vec::new() });
+/// let recorder = Recorder::start(silent).await?;
+/// assert!(recorder.exchanges().is_empty());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Recorder {
     address: SocketAddr,
     written: Written,
     accepting: JoinHandle<()>,
 }
 
 impl Recorder {
-    pub(crate) async fn start(partner: Partner) -> io::Result<Self> {
+    /// Starts on a free port, in a tokio runtime with I/O.
+    ///
+    /// # Errors
+    ///
+    /// When the port cannot be opened.
+    pub async fn start(partner: Partner) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let written = Written::default();
@@ -45,11 +70,13 @@ impl Recorder {
         Ok(Self { address, written, accepting })
     }
 
-    pub(crate) fn address(&self) -> String {
+    /// Returns the address that a client takes in the place of its server's.
+    pub fn address(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    pub(crate) fn exchanges(&self) -> Vec<Exchange> {
+    /// Returns what was asked and answered so far.
+    pub fn exchanges(&self) -> Vec<Exchange> {
         self.written.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -64,14 +91,22 @@ impl Drop for Recorder {
 async fn serve(stream: TcpStream, partner: Partner, written: Written) {
     let mut stream = BufReader::new(stream);
     while let Some(request) = read(&mut stream).await {
-        let answer = match partner {
-            Partner::Fixed => answer(&request),
-            Partner::Server(address) => match forwarded(address, &request).await {
-                Some(answer) => answer,
-                None => return,
-            },
+        let (answer, headers) = match partner {
+            Partner::Fixed(answer) => (answer(&request), String::new()),
+            Partner::Server(address) => {
+                let Some(mut server) = ask(address, &request).await else { return };
+                if request.get("upgrade").is_some() {
+                    // It ends when one of the two ends it.
+                    drop(tokio::io::copy_bidirectional(&mut stream, &mut server).await);
+                    return;
+                }
+                match answered(&mut server).await {
+                    Some(answered) => answered,
+                    None => return,
+                }
+            }
         };
-        let mut bytes = head(&answer).into_bytes();
+        let mut bytes = head(&answer, &headers).into_bytes();
         bytes.extend_from_slice(&answer.body);
         let exchange = Exchange { request, answer };
         written.lock().unwrap_or_else(PoisonError::into_inner).push(exchange);
@@ -81,8 +116,8 @@ async fn serve(stream: TcpStream, partner: Partner, written: Written) {
     }
 }
 
-/// Asks the server behind this one; `None` if it does not answer or cannot be understood.
-async fn forwarded(address: SocketAddr, request: &Request) -> Option<Answer> {
+/// Asks the server behind this one; `None` if it cannot be reached.
+async fn ask(address: SocketAddr, request: &Request) -> Option<BufReader<TcpStream>> {
     let mut stream = BufReader::new(TcpStream::connect(address).await.ok()?);
     let query = request.query().map(|query| format!("?{query}")).unwrap_or_default();
     let mut head = format!("{} {}{query} HTTP/1.1\r\n", request.method(), request.path());
@@ -92,18 +127,26 @@ async fn forwarded(address: SocketAddr, request: &Request) -> Option<Answer> {
     head.push_str("\r\n");
     stream.write_all(head.as_bytes()).await.ok()?;
     stream.write_all(request.bytes()).await.ok()?;
-    let status = line(&mut stream).await?.split(' ').nth(1)?.parse().ok()?;
-    let headers = headers(&mut stream, Request::new("", "")).await?;
-    let body = body(&mut stream, &headers).await?;
-    Some(Answer { status, body })
+    Some(stream)
 }
 
-fn head(answer: &Answer) -> String {
+/// Reads its answer, and those of the headers that a client goes by, as lines; `None` if it cannot be understood.
+async fn answered(stream: &mut BufReader<TcpStream>) -> Option<(Answer, String)> {
+    let status = line(stream).await?.split(' ').nth(1)?.parse().ok()?;
+    let headers = headers(stream, Request::new("", "")).await?;
+    let body = body(stream, &headers).await?;
+    let is_told = |name: &str| name.starts_with("x-ratelimit-") || name == "retry-after";
+    let told = headers.headers().filter(|(name, _)| is_told(name));
+    let told: Vec<_> = told.map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    Some((Answer { status, body }, told.concat()))
+}
+
+fn head(answer: &Answer, headers: &str) -> String {
     let body = match answer.status {
         204 => String::new(),
         _ => format!("content-type: application/json\r\ncontent-length: {}\r\n", answer.body.len()),
     };
-    format!("HTTP/1.1 {} X\r\n{body}\r\n", answer.status)
+    format!("HTTP/1.1 {} X\r\n{headers}{body}\r\n", answer.status)
 }
 
 /// Reads one request; `None` at the end of the connection.
