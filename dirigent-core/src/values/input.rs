@@ -329,8 +329,8 @@ pub enum MessageKind {
     /// part of its reply. Outside of it, it counts towards the ceilings and moves no turn, and a transition tells of it
     /// ([`Cause::Unpermitted`](crate::Cause::Unpermitted)). From anybody but an agent it is conversation.
     Unasked,
-    /// The same, read late, and surely written outside of all turns of its author: it counts and is told of, also while its author
-    /// has the floor. From anybody but an agent it is conversation.
+    /// The same, read late, and surely written outside of all turns of its author. It counts, and a transition tells of it, even
+    /// while its author has the floor. From anybody but an agent it is conversation.
     OutOfTurn,
 }
 
