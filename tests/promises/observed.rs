@@ -152,13 +152,42 @@ fn its_silence_is_proven_only_by_a_read_that_began_after_it() {
     let preview = says(&mut stage, "a", "Let me see…");
     assert!(stage.discord().delete_message(channel, preview));
     stage.settle();
-    stage.discord().end_outages();
     stage.advance(SECOND);
     stage.cut_gateway(true);
     says(&mut stage, "a", "Nobody hears this");
     stage.cut_gateway(false);
-    stage.advance(SECOND * 9);
-    assert_eq!(seat(&mut stage, "a"), Some(SeatTurn::Spoke), "{:?}", stage.status());
+    // The first read ends after 13 s, and the one that counts after 21 s.
+    stage.advance(SECOND * 13);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("a"), "{:?}", stage.status());
+    stage.advance(SECOND * 5);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"), "{:?}", stage.status());
+}
+
+#[test]
+fn while_the_history_cannot_be_read_its_silence_is_no_pass() {
+    let mut stage = table(two());
+    stage.say("Hello");
+    let failing = Outage::failing(Fault::ServerErrorNotApplied).only(Call::History);
+    stage.discord().begin_outage(failing);
+    stage.advance(SECOND * 30);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("a"));
+    stage.discord().end_outages();
+    stage.advance(SECOND * 10);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
+}
+
+#[test]
+fn what_it_said_late_while_the_process_was_down_is_not_taken_for_out_of_turn() {
+    let mut stage = table(two());
+    stage.say("Hello");
+    says(&mut stage, "a", "One");
+    stage.advance(QUIET);
+    stage.crash();
+    says_while_down(&stage, "a", "and two");
+    stage.clock().advance(SECOND);
+    stage.restart();
+    stage.advance(MINUTE);
+    assert!(!why(&mut stage, "a").contains("outside of its turn"));
 }
 
 #[test]
@@ -240,6 +269,13 @@ fn what_a_bot_wrote_outside_of_its_turn_is_told_although_its_event_was_lost() {
     stage.advance(SECOND * 15 + MILLI);
     assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
     assert!(why(&mut stage, "b").contains(once));
+
+    // A pass word is no part of the conversation.
+    let mut stage = table(two());
+    stage.say("Hello");
+    lost(&mut stage, "[[pass]]");
+    stage.advance(SECOND * 15 + MILLI);
+    assert!(!why(&mut stage, "b").contains(once));
 
     // It is read in the turn of its author, and is no part of it.
     let mut stage = table(two());
