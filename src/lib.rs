@@ -52,7 +52,7 @@
 //! | a dialogue by a script of turns, beats and endings | `dirigent-scene` |
 //! | a message that is routed to specialised agents | `dirigent-delegate` |
 //! | a page in the browser to see and to steer every channel | `dirigent-control` |
-//! | agents in other languages, which ask over HTTP | `dirigent-front` |
+//! | agents in other languages, which ask over HTTP or MCP | `dirigent-front` |
 //! | agents that ask in another process than the one that decides | `dirigent-relay` |
 //! | several processes that decide, on PostgreSQL | `dirigent-cluster` |
 //! | tests | `dirigent-testkit` |

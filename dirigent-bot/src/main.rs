@@ -21,6 +21,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use tracing::Level;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::prelude::*;
 
 use demo::DemoFlags;
 use init::InitFlags;
@@ -78,12 +80,11 @@ fn main() -> ExitCode {
         (Command::Run, false) => Level::INFO,
         _ => Level::ERROR,
     };
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level).init();
-    let is_well = begin(command, &config).unwrap_or_else(|error| {
-        eprintln!("{error}");
-        false
-    });
-    ExitCode::from(u8::from(!is_well))
+    let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level).finish();
+    // rmcp logs requests as they are, with the words in them.
+    log.with(Targets::new().with_default(level).with_target("rmcp", LevelFilter::OFF)).init();
+    let is_well = begin(command, &config).inspect_err(|error| eprintln!("{error}"));
+    ExitCode::from(u8::from(!is_well.unwrap_or(false)))
 }
 
 /// Whether all is well.

@@ -5,6 +5,7 @@
 mod check;
 mod demo;
 mod init;
+mod real_mcp;
 #[expect(
     clippy::expect_used,
     clippy::indexing_slicing,

@@ -199,7 +199,7 @@ pub(crate) async fn http(address: &str, request: &str, token: &str, body: &str) 
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = format!(
         "{request} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
-         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+         Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );
     stream.write_all(head.as_bytes()).await.unwrap();

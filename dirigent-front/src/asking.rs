@@ -54,10 +54,10 @@ pub(crate) struct Begun {
     holds_floor: bool,
     /// Words for the system prompt: who the agent is, who else is there, and that it is its turn.
     #[serde(skip_serializing_if = "Option::is_none")]
-    briefing: Option<String>,
+    pub(crate) briefing: Option<String>,
     /// The messages since the agent's last turn, the oldest first. Left out if the chat did not tell them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    missed: Option<Vec<Missed>>,
+    pub(crate) missed: Option<Vec<Missed>>,
 }
 
 /// The end of a run.
@@ -101,7 +101,7 @@ pub(crate) struct Say {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Ended {
     /// Only if this is true the words may be posted.
-    accepted: bool,
+    pub(crate) accepted: bool,
     /// True if the end of this run had been told before.
     duplicate: bool,
 }
@@ -118,11 +118,11 @@ pub(crate) struct Heartbeat {
 pub(crate) struct Done {}
 
 /// The agent, the channel and the run of a request.
-struct Run {
-    agent: AgentId,
-    channel: ChannelId,
+pub(crate) struct Run {
+    pub(crate) agent: AgentId,
+    pub(crate) channel: ChannelId,
     /// The program's name for the run.
-    name: String,
+    pub(crate) name: String,
 }
 
 impl Run {
@@ -208,7 +208,7 @@ async fn surroundings(
 }
 
 /// Begins the turn of an agent in a seat, if it has one.
-fn begin_in_seat(front: &FrontParts, run: &Run) -> Option<Begun> {
+pub(crate) fn begin_in_seat(front: &FrontParts, run: &Run) -> Option<Begun> {
     let (turn, was_running) = front.seats.begin(&run.agent, run.channel, &run.name)?;
     Some(Begun {
         allowed: true,
@@ -288,7 +288,11 @@ pub(crate) async fn say(
 }
 
 /// Returns once it is stored, or soon after.
-async fn end_in_seat(front: &FrontParts, run: &Run, answer: Result<Reply, AgentError>) -> Ended {
+pub(crate) async fn end_in_seat(
+    front: &FrontParts,
+    run: &Run,
+    answer: Result<Reply, AgentError>,
+) -> Ended {
     let mut events = front.dirigent.events();
     let taken = front.seats.end((&run.agent, run.channel, &run.name), answer);
     if taken == Taken::Now {

@@ -133,8 +133,10 @@ impl Front {
             .split_for_parts();
         let document = Arc::new(document);
         let told = move || async move { Json((*document).clone()) };
-        Router::new()
-            .nest("/v1", api.route("/openapi.json", get(told)))
+        let router = Router::new().nest("/v1", api.route("/openapi.json", get(told)));
+        #[cfg(feature = "mcp")]
+        let router = router.route_service("/mcp", crate::mcp::endpoint(&self.shared));
+        router
             .fallback(nowhere)
             .layer(from_fn_with_state(Arc::clone(&self.shared), door))
             .with_state(Arc::clone(&self.shared))

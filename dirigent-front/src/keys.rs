@@ -5,9 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use dirigent::AgentId;
+use http::StatusCode;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::problem::Problem;
 
 /// Fewer bytes could be guessed.
 pub(crate) const SECRET_MIN: usize = 16;
@@ -21,7 +24,7 @@ pub(crate) struct Asker {
     /// Digests, because comparing them takes the same time whatever the secrets are.
     secrets: RwLock<Vec<[u8; 32]>>,
     pub(crate) agents: BTreeSet<AgentId>,
-    pub(crate) streams: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
     failed: AtomicU64,
 }
 
@@ -39,6 +42,15 @@ impl Asker {
     pub(crate) fn add_secret(&self, secret: &str) {
         let mut secrets = self.secrets.write().unwrap_or_else(PoisonError::into_inner);
         secrets.push(Sha256::digest(secret).into());
+    }
+
+    /// Takes one of the places of those who wait for turns.
+    pub(crate) fn place(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        Arc::clone(&self.streams).try_acquire_owned().map_err(|_| {
+            let detail =
+                "too many streams of this host are open: close one, or ask for more agents at once";
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "urn:dirigent:problem:streams", detail)
+        })
     }
 
     fn has(&self, secret: &str) -> bool {

@@ -35,12 +35,14 @@
 
 // From below: `problem` is what is refused, `parts` what every request needs. `keys` knows the programs that ask, by their secrets, and `door` lets them in.
 // `seats` are hosted agents whose words come from outside. On top are the requests: `asking` begins and ends turns,
-// `turns` tells of them, `reading` and `tool_calls` do the rest. `front` puts it together, and `serve` listens.
+// `turns` tells of them, `reading` and `tool_calls` do the rest, and `mcp` offers seats as tools of MCP. `front` puts it together, and `serve` listens.
 
 mod asking;
 mod door;
 mod front;
 mod keys;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod missed;
 mod parts;
 mod problem;

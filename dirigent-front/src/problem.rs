@@ -18,7 +18,7 @@ pub(crate) struct Problem {
     /// The HTTP status.
     status: u16,
     /// One sentence for people.
-    detail: String,
+    pub(crate) detail: String,
 }
 
 impl Problem {

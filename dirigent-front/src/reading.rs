@@ -18,8 +18,8 @@ use crate::queries;
 /// The answer whether an agent may speak now, and why.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Why {
-    allowed: bool,
-    text: String,
+    pub(crate) allowed: bool,
+    pub(crate) text: String,
 }
 
 /// The state of a channel.

@@ -1,11 +1,12 @@
 //! Hosted agents with words from outside.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use dirigent::hooks::TurnId;
 use dirigent::{Agent, AgentError, AgentId, ChannelId, Reply, Turn};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// The most pairs of an agent and a channel with a known last run. Beyond them a repeated end is refused.
 const TAKEN_MAX: usize = 10_000;
@@ -28,6 +29,16 @@ struct Desk {
     turns: HashMap<(AgentId, ChannelId), Seated>,
     /// The last finished run of each, because its end may be told again.
     taken: HashMap<(AgentId, ChannelId), String>,
+    /// A turn came.
+    news: watch::Sender<()>,
+}
+
+impl Desk {
+    /// A turn comes.
+    fn seat(&mut self, key: (AgentId, ChannelId), seated: Seated) {
+        self.turns.insert(key, seated);
+        self.news.send_replace(());
+    }
 }
 
 /// A turn of an agent in a seat.
@@ -67,6 +78,23 @@ impl Seats {
 
     pub(crate) fn has(&self, agent: &AgentId) -> bool {
         self.desk().seated.contains(agent)
+    }
+
+    /// Returns what changes when a turn comes.
+    pub(crate) fn news(&self) -> watch::Receiver<()> {
+        self.desk().news.subscribe()
+    }
+
+    /// Returns a turn that one of these agents has: one that has begun before one that has not, because its end is waited for.
+    pub(crate) fn turn_of(
+        &self,
+        agents: &BTreeSet<AgentId>,
+    ) -> Option<(AgentId, ChannelId, TurnId)> {
+        let desk = self.desk();
+        let own = desk.turns.iter().filter(|((agent, _), _)| agents.contains(agent));
+        let first = own.min_by_key(|((_, channel), seated)| (seated.run.is_none(), *channel))?;
+        let ((agent, channel), seated) = first;
+        Some((agent.clone(), *channel, seated.turn.turn()))
     }
 
     /// A run begins: returns the turn, and whether a run had begun in it before. A newer run takes the place of an older one.
@@ -123,7 +151,7 @@ impl Agent for SeatedAgent {
         let turn = Arc::new(turn);
         let key = (self.agent.clone(), turn.channel());
         let seated = Seated { turn: Arc::clone(&turn), run: None, answer };
-        self.seats.desk().turns.insert(key.clone(), seated);
+        self.seats.desk().seat(key.clone(), seated);
         let leaves = Leaves { seat: self, key, turn: Arc::clone(&turn) };
         let said = tokio::select! {
             biased;

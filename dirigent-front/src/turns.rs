@@ -60,12 +60,7 @@ pub(crate) async fn turns(
         front.must_be_in(&asker, channel).await?;
         front.must_act_for(channel, &agents).await?;
     }
-    let place = Arc::clone(&asker.streams).try_acquire_owned();
-    let place = place.map_err(|_| {
-        let detail =
-            "too many streams of this host are open: close one, or ask for more agents at once";
-        Problem::new(StatusCode::TOO_MANY_REQUESTS, "urn:dirigent:problem:streams", detail)
-    })?;
+    let place = asker.place()?;
     let events = front.dirigent.events();
     let mut watched = Watched { agents, told: BTreeMap::new() };
     let mut first = VecDeque::new();

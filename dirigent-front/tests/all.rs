@@ -3,5 +3,7 @@
 
 mod asks;
 mod door;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod seats;
 mod stage;
