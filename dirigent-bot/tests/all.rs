@@ -5,7 +5,7 @@
 mod check;
 mod demo;
 mod init;
-mod real_mcp;
+mod mcp;
 #[expect(
     clippy::expect_used,
     clippy::indexing_slicing,

@@ -15,6 +15,7 @@ const HOMES: &[&str] = &[
     "dirigent-front",
     "dirigent-llm",
     "dirigent-loopback",
+    "dirigent-mcp",
     "dirigent-relay",
     "dirigent-scene",
     "dirigent-testkit",

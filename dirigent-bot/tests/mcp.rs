@@ -47,17 +47,21 @@ impl SeatStage {
         said.map(|(_, words)| words).collect()
     }
 
+    /// Uses a tool with the coder's secret.
+    async fn uses(&self, tool: &str, arguments: Value) -> Value {
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": { "name": tool, "arguments": arguments } });
+        let secret = format!("desk.{SECRET}");
+        let (status, answer) = http(&self.front, "POST /mcp", &secret, &call.to_string()).await;
+        assert_eq!(status, 200, "{answer}");
+        let mut answer: Value = serde_json::from_str(&answer).unwrap();
+        answer.pointer_mut("/result/structuredContent").unwrap().take()
+    }
+
     /// The turn that the coder has, asked for as a client asks.
     async fn turn(&self) -> String {
-        let wait = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": { "name": "wait_for_turn", "arguments": {} } });
-        let request =
-            "POST /mcp HTTP/1.1\r\nAccept: application/json, text/event-stream\r\nX-Request:";
-        let secret = format!("desk.{SECRET}");
-        let (status, answer) = http(&self.front, request, &secret, &wait.to_string()).await;
-        assert_eq!(status, 200, "{answer}");
-        let answer: Value = serde_json::from_str(&answer).unwrap();
-        answer["result"]["structuredContent"]["turn"].as_str().unwrap().to_owned()
+        let told = self.uses("wait_for_turn", json!({})).await;
+        told.get("turn").and_then(Value::as_str).unwrap().to_owned()
     }
 
     /// Nothing of what the coder brought stands in the log, with each turn in it.
@@ -89,6 +93,17 @@ async fn run(command: &mut Command) -> String {
         (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
     assert!(ended.status.success(), "{out}\n{errors}");
     out.into_owned()
+}
+
+/// The library that speaks MCP logs whole requests.
+#[tokio::test]
+async fn words_over_mcp_reach_the_channel_and_no_log_line() {
+    let stage = SeatStage::new().await;
+    stage.person_says("Who tests the parser?");
+    let words = json!({ "turn": stage.turn().await, "text": "I do, in secret." });
+    assert_eq!(stage.uses("say", words).await, json!({ "accepted": true, "duplicate": false }));
+    until("the words", || stage.said() == ["I do, in secret."]).await;
+    stage.end("in secret").await;
 }
 
 #[tokio::test]
