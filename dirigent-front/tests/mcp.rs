@@ -38,13 +38,13 @@ async fn uses(
 ) -> Result<Value, String> {
     let (status, answer) = stage.send(request(stage, token, &call(tool, arguments))).await;
     assert_eq!(status, StatusCode::OK, "{answer}");
-    let result = &answer["result"];
-    let text = result["content"][0]["text"].as_str().unwrap().to_owned();
-    if result["isError"] == true {
+    let at = |path: &str| answer.pointer(&format!("/result/{path}"));
+    let text = at("content/0/text").and_then(Value::as_str).unwrap().to_owned();
+    if at("isError") == Some(&true.into()) {
         return Err(text);
     }
     let told: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(result["structuredContent"], told);
+    assert_eq!(at("structuredContent"), Some(&told));
     Ok(told)
 }
 
