@@ -33,6 +33,9 @@ async def sit(client, how):
     tools = (await client.list_tools()).tools
     assert [tool.name for tool in tools] == TOOLS, tools
     mine = await turn(client)
+    while not mine["missed"]:  # the rest of an older round
+        await use(client, "pass", turn=mine["turn"])
+        mine = await turn(client)
     heard = [message["line"] for message in mine["missed"]]
     read = await use(client, "read", channel=mine["channel"], limit=100)
     assert heard[-1] in [message["line"] for message in read["messages"]], (heard, read)
