@@ -263,7 +263,7 @@ impl Table {
         }
     }
 
-    /// Begins the turn that one of these agents has. A turn that has begun is told again.
+    /// Begins the turn that one of these agents has. A turn that has begun comes again.
     fn begin(&self, seated: &BTreeSet<AgentId>) -> Option<MyTurn> {
         let (agent, channel, turn) = self.front.seats.turn_of(seated)?;
         let name = format!("{channel}-{}", turn.get());
