@@ -173,7 +173,6 @@ fn every_request_answer_and_event_is_in_the_file() {
 
 /// A question of another form, or with a value that its constructor would refuse, is refused with its kind, and nothing of it is done.
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table of values")]
 fn a_value_that_its_constructor_would_refuse_is_refused() {
     let ask = |request: Value| json!({ "channelId": "100000000000000001", "withinMs": 9, "request": request });
     let message = |field: &str, value: Value| {
