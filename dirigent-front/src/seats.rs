@@ -1,10 +1,9 @@
 //! Hosted agents with words from outside.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use dirigent::hooks::TurnId;
 use dirigent::{Agent, AgentError, AgentId, ChannelId, Reply, Turn};
 use tokio::sync::{oneshot, watch};
 
@@ -81,15 +80,17 @@ impl Seats {
     }
 
     /// Returns what changes when a turn comes.
+    #[cfg(feature = "mcp")]
     pub(crate) fn news(&self) -> watch::Receiver<()> {
         self.desk().news.subscribe()
     }
 
     /// Returns a turn that one of these agents has: one that has begun before one that has not, because its end is waited for.
+    #[cfg(feature = "mcp")]
     pub(crate) fn turn_of(
         &self,
-        agents: &BTreeSet<AgentId>,
-    ) -> Option<(AgentId, ChannelId, TurnId)> {
+        agents: &std::collections::BTreeSet<AgentId>,
+    ) -> Option<(AgentId, ChannelId, dirigent::hooks::TurnId)> {
         let desk = self.desk();
         let own = desk.turns.iter().filter(|((agent, _), _)| agents.contains(agent));
         let first = own.min_by_key(|((_, channel), seated)| (seated.run.is_none(), *channel))?;
