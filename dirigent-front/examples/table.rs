@@ -34,7 +34,7 @@ use dirigent::{
 use dirigent_front::Front;
 use dirigent_loopback::LoopbackDiscord;
 use dirigent_testkit::MemoryDiscord;
-use dirigent_testkit::memory_discord::Event;
+use dirigent_testkit::memory_discord::{Event, GatewayEvents};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
@@ -161,9 +161,11 @@ async fn main() -> Result {
     for bot in &bots {
         running.push(bot.start().await?);
     }
+    // From now on: the library hears the first word, too.
+    let heard = discord.events();
     tokio::select! {
         played = evening(&discord, &dirigent, (channel, person), &bots, &mut running) => played?,
-        wrong = watch(&discord, &dirigent, channel, &bots) => wrong?,
+        wrong = watch(heard, &dirigent, (channel, person), &bots) => wrong?,
     }
     judge(&discord, channel, &bots)
 }
@@ -298,19 +300,25 @@ async fn until(events: &mut Events, is: impl AsyncFn(&ChannelEvent) -> bool) -> 
 
 /// Tells the library what happens in the chat. Ends where a bot speaks out of its turn.
 async fn watch(
-    discord: &MemoryDiscord,
+    mut events: GatewayEvents,
     dirigent: &Dirigent,
-    channel: ChannelId,
+    (channel, person): (ChannelId, UserId),
     bots: &[Bot],
 ) -> Result {
-    let mut events = discord.events();
+    // Who had the floor when the person spoke: its reply, if that was on its way, is posted all the same.
+    let mut interrupted = None;
     while let Some(event) = events.next().await {
         let author = if let Event::MessageCreated(it) = &event { Some(it.author) } else { None };
+        if author == Some(person) {
+            interrupted = floor(dirigent, channel);
+        }
         if let Some(bot) = bots.iter().find(|bot| Some(bot.account) == author) {
             println!("{} speaks", bot.agent);
             let status = dirigent.channel(channel).status().await?;
             let keeps_turns = status.is_some_and(|it| it.mode == Mode::Chat);
-            if keeps_turns && floor(dirigent, channel).as_ref() != Some(&bot.agent) {
+            let has_turn = floor(dirigent, channel).as_ref() == Some(&bot.agent)
+                || interrupted.take_if(|it| *it == bot.agent).is_some();
+            if keeps_turns && !has_turn {
                 return Err(format!("{} speaks out of its turn", bot.agent).into());
             }
         }
