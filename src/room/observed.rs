@@ -319,6 +319,9 @@ impl Step<'_> {
 
     /// Whether the turn of this observed agent goes on.
     pub(super) fn is_watched(&mut self, agent: AgentKey) -> bool {
+        if self.cx.directory.observed(agent).is_none() {
+            return false;
+        }
         self.align_watch();
         self.watch().is_some_and(|watch| watch.agent == agent)
     }
