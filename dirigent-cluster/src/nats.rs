@@ -160,8 +160,9 @@ impl Nats {
 
     /// Answers until `stop` is over. Then no question is taken any more, and those under way have 5 s to end.
     ///
-    /// Every 10 s it asks itself a question over the server. If that does not arrive, it says so in the log and subscribes again:
-    /// for example, a user of NATS that lost its permissions and has them back is heard again without a restart.
+    /// Every 10 s it asks itself a question over the server. If that does not arrive, it says so in the log. Where the server knows of
+    /// no subscription, it subscribes again: for example, a user of NATS that lost its permissions and has them back is heard again
+    /// without a restart.
     ///
     /// # Errors
     ///
@@ -242,6 +243,16 @@ impl Relay for Nats {
     }
 }
 
+/// What came of a question of a process to itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    Reached,
+    /// The server knows of no process that listens here.
+    NotListening,
+    /// It did not arrive, or was late, for example on a busy machine.
+    NoAnswer,
+}
+
 /// A process that answers.
 struct Listening<'n> {
     nats: &'n Nats,
@@ -250,7 +261,7 @@ struct Listening<'n> {
     answering: FuturesUnordered<BoxFuture<'n, ()>>,
     look_at: Timestamp,
     /// The question to itself that is under way.
-    looking: Fuse<BoxFuture<'n, bool>>,
+    looking: Fuse<BoxFuture<'n, Look>>,
     is_reached: bool,
 }
 
@@ -279,9 +290,9 @@ impl<'n> Listening<'n> {
                 let message = message.ok_or(NatsError::Closed)?;
                 self.take(message);
             }
-            is_reached = &mut *looking => {
+            look = &mut *looking => {
                 *look_at = nats.clock.now() + LOOK_AGAIN;
-                self.looked(is_reached).await?;
+                self.looked(look).await?;
             }
             () = due, if looking.is_terminated() => {
                 *looking = look(nats, server.me().clone()).boxed().fuse();
@@ -311,24 +322,24 @@ impl<'n> Listening<'n> {
     }
 
     /// Whether this process is reached is known now.
-    async fn looked(&mut self, is_reached: bool) -> Result<(), NatsError> {
+    async fn looked(&mut self, look: Look) -> Result<(), NatsError> {
+        let is_reached = look == Look::Reached;
         let was = std::mem::replace(&mut self.is_reached, is_reached);
         let (me, cluster) = (self.server.me(), &self.nats.cluster);
-        if is_reached {
-            if !was {
-                tracing::info!(process = %me, "questions of other processes arrive again");
-            }
-            return Ok(());
+        if is_reached && !was {
+            tracing::info!(process = %me, "questions of other processes arrive again");
         }
-        if was {
+        if was && !is_reached {
             tracing::warn!(
                 process = %me,
                 "no question of another process arrives over NATS: its user must be allowed to subscribe to {cluster}.*.{me}, and to publish to {cluster}.>"
             );
         }
-        // Before the new one begins: a question that both heard would be told once that it was taken already.
-        self.heard.unsubscribe().await.map_err(NatsError::client)?;
-        self.heard = subscribe(self.nats, me).await?;
+        // Only where the server has no subscription of this process: a question that is on its way to one is lost with it.
+        if look == Look::NotListening {
+            self.heard.unsubscribe().await.map_err(NatsError::client)?;
+            self.heard = subscribe(self.nats, me).await?;
+        }
         Ok(())
     }
 
@@ -361,14 +372,23 @@ async fn subscribe(nats: &Nats, me: &HostId) -> Result<Subscriber, NatsError> {
 }
 
 /// Asks itself. That the connection is away says nothing about it.
-async fn look(nats: &Nats, me: HostId) -> bool {
+async fn look(nats: &Nats, me: HostId) -> Look {
     let late = nats.clock.sleep_until(nats.clock.now() + LOOK_MAX);
-    let answer = tokio::select! {
+    let look = tokio::select! {
         biased;
-        answer = nats.request(LISTENING, &me, Vec::new()) => answer.is_ok(),
-        () = late => false,
+        answer = nats.request(LISTENING, &me, Vec::new()) => match answer {
+            Ok(_) => Look::Reached,
+            Err(error) if is_not_listening(&error) => Look::NotListening,
+            Err(_) => Look::NoAnswer,
+        },
+        () = late => Look::NoAnswer,
     };
-    answer || nats.connection.connection_state() != State::Connected
+    if nats.connection.connection_state() == State::Connected { look } else { Look::Reached }
+}
+
+fn is_not_listening(error: &CarryError) -> bool {
+    let why = std::error::Error::source(error).and_then(|why| why.downcast_ref());
+    matches!(why, Some(NatsError::NotListening { .. }))
 }
 
 /// The second word of what a process listens on, after those of the cluster.

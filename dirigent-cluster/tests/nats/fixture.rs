@@ -158,10 +158,11 @@ impl Answering {
     }
 }
 
-/// A process that asks.
+/// A process that asks, and waits for as long as a busy machine may need.
 pub(super) fn asking(nats: Nats, name: &str) -> Client {
     let keys = Keyring::of_cluster(host(name), &cluster());
-    Client::new(keys, Arc::new(nats), Arc::new(SystemClock::new()))
+    let clock = Arc::new(SystemClock::new());
+    Client::with_time_limit(keys, Arc::new(nats), clock, Duration::from_secs(30))
 }
 
 /// `bot-2`.
@@ -173,16 +174,30 @@ pub(super) async fn echo(client: &Client, text: &str) -> Result<String, RelayErr
     client.ask(&host("bot-1"), &Echo(text.to_owned())).await
 }
 
+/// Of a question that has no answer, this is known soon.
+pub(super) async fn echo_within_a_second(
+    client: &Client,
+    text: &str,
+) -> Result<String, RelayError> {
+    client.ask_within(&host("bot-1"), &Echo(text.to_owned()), Duration::from_secs(1)).await
+}
+
 /// What the transport says.
 pub(super) fn why(error: &RelayError) -> &NatsError {
     let RelayError::Carry { source, .. } = error else { panic!("{error}") };
     std::error::Error::source(source).and_then(|source| source.downcast_ref()).unwrap()
 }
 
-/// Asks until something is so, for at most 20 s.
+/// Whether the transport says that nobody listens.
+pub(super) fn is_not_listening(error: &RelayError) -> bool {
+    matches!(error, RelayError::Carry { .. })
+        && matches!(why(error), NatsError::NotListening { .. })
+}
+
+/// Asks until something is so, for at most 2 minutes.
 pub(super) async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let clock = SystemClock::new();
-    let late = clock.now() + Duration::from_secs(20);
+    let late = clock.now() + Duration::from_secs(120);
     while !is_so().await {
         assert!(clock.now() < late, "{what}");
         clock.sleep_until(clock.now() + Duration::from_millis(5)).await;
