@@ -10,7 +10,7 @@ use dirigent_core::view::SeatTurn;
 use dirigent_testkit::memory_discord::{Call, Fault, Outage, Permissions};
 use dirigent_verify::stage::{Setup, Stage};
 
-use super::kit::{MILLI, MINUTE, REMINDER, SECOND, open_discussion, reminders};
+use super::kit::{MILLI, MINUTE, REMINDER, SECOND, open_discussion, reminders, resume};
 
 const QUIET: Duration = Duration::from_millis(1_500);
 
@@ -346,6 +346,57 @@ fn a_reminded_initiator_that_is_observed_runs_once_and_its_words_wake_the_discus
     stage.advance(MINUTE * 11);
     assert_eq!(reminders(&stage), reminded + 1);
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant);
+}
+
+#[test]
+fn a_reply_that_is_found_below_a_later_word_is_of_the_turn() {
+    let mut stage = table(two());
+    stage.say("Hello");
+    stage.cut_gateway(true);
+    says(&mut stage, "a", "Nobody hears this");
+    stage.cut_gateway(false);
+    // Its id is below this one, and the run begins only once it is found.
+    stage.say("Anybody here?");
+    stage.advance(SECOND * 18);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"), "{:?}", stage.status());
+    assert_eq!(seat(&mut stage, "a"), Some(SeatTurn::Spoke), "{:?}", stage.status());
+    assert!(!why(&mut stage, "a").contains("outside of its turn"));
+}
+
+#[test]
+fn an_initiator_runs_only_once_its_reminder_was_posted() {
+    let bot = ObservedBot::default();
+    let mut stage = Setup::new()
+        .rooms(2)
+        .observed("a", bot.clone())
+        .observed("b", bot)
+        .settings(|settings| REMINDER.clone_into(&mut settings.texts.idle_reminder))
+        .stage();
+    open_discussion(&mut stage, "Which plan?", &["a", "b"]);
+    stage.advance(SECOND * 17);
+    assert!(is(&mut stage, "b", PhaseKind::Granted), "{:?}", stage.status());
+    let later = Fault::RateLimited { retry_after: MINUTE };
+    stage.discord().begin_outage(Outage::failing(later).only(Call::Post));
+    stage.advance(SECOND * 30);
+    assert_eq!((reminders(&stage), stage.status().unwrap().phase), (0, PhaseKind::Dormant));
+    says(&mut stage, "a", "One more thing");
+    let told = why(&mut stage, "a");
+    assert!(told.contains("outside of its turn"), "{told}");
+}
+
+#[test]
+fn after_a_hold_a_bot_has_its_whole_time_to_begin() {
+    let mut stage = table(two());
+    let channel = stage.channel();
+    stage.say("Hello");
+    stage.advance(SECOND);
+    stage.call(move |d| async move { d.channel(channel).hold().await }).unwrap();
+    stage.advance(MINUTE * 2);
+    resume(&mut stage);
+    stage.advance(SECOND * 10);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("a"), "{:?}", stage.status());
+    stage.advance(SECOND * 6);
+    assert_eq!(speaker(&mut stage).as_deref(), Some("b"), "{:?}", stage.status());
 }
 
 #[test]
