@@ -1,8 +1,10 @@
-//! CPU that the crate adds to a turn: with 50 messages of 200 characters and an answer of 40 tokens, streamed.
+//! Measures the CPU time that this crate adds to a turn with 50 messages of 200 characters and a streamed answer of 40
+//! tokens.
 //!
-//! `cargo bench -p dirigent-llm --bench turn` prints one line of JSON, and fails above the bar. Each round takes a turn, and then
-//! sends the same request with the same client and reads the answer without looking into it; the difference of their CPU time on
-//! the client's thread is what the crate adds. `--only turn` and `--only request` do one of the two, for a tool that counts.
+//! `cargo bench -p dirigent-llm --bench turn` prints one line of JSON, and fails if a turn costs more than the bar.
+//! Each round takes a turn, then sends the same request with the same client and reads the answer without looking into
+//! it. The difference between their CPU times on the client's thread is what the crate adds. With `--only turn` or
+//! `--only request` you run just one of the two, for example under a tool that counts instructions.
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 #![allow(clippy::unwrap_used, reason = "a bench that cannot start says so")]
 #![allow(clippy::future_not_send, reason = "it measures the time of its own thread")]
@@ -22,7 +24,7 @@ use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
 use dirigent_llm::{ChatAgent, Endpoint};
 use futures_util::StreamExt as _;
 
-/// The most that a turn may cost.
+/// The most CPU time that a turn may add.
 const BAR: Duration = Duration::from_micros(50);
 const WORDS: usize = 40;
 
@@ -54,7 +56,7 @@ fn main() -> ExitCode {
     if is_test || only.is_some() || added <= BAR { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The medians of a turn and of a bare request.
+/// Returns the median CPU times of a turn and of a bare request.
 async fn measure(
     url: &str,
     body: &str,
@@ -106,7 +108,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// A turn after 50 messages of 200 characters, by two agents and a person.
+/// Makes a turn that follows 50 messages of 200 characters, written by two agents and a person.
 fn turn() -> Turn {
     let identity = |user, name: &str| Identity {
         discord_user_id: UserId::new(user),
@@ -133,7 +135,7 @@ fn turn() -> Turn {
         .with_history((1..=50).map(message).collect())
 }
 
-/// The agent's request, and the answer to it, which is 40 words in as many chunks.
+/// Returns the agent's request and the stream that answers it: 40 words in as many chunks.
 async fn exchange() -> (String, String) {
     let model = LoopbackLlm::start().await.unwrap();
     model.cycle([ScriptedAnswer::text("word ".repeat(WORDS))]);
@@ -145,8 +147,9 @@ async fn exchange() -> (String, String) {
     (request, sent.send().await.unwrap().text().await.unwrap())
 }
 
-/// Answers every request with these events at once, on a thread of its own whose time does not count; returns the base address. A
-/// server that sends each chunk by itself would wake the client more or less often, as the machine has it.
+/// Answers every request with all of these events at once, and returns the base address. It runs on a thread of its
+/// own, so that its time is not measured. A server that sent each chunk by itself would wake the client more or less
+/// often, depending on the machine.
 fn serve(events: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -169,7 +172,7 @@ fn serve(events: &str) -> String {
     url
 }
 
-/// Reads a request's head.
+/// Reads the head of a request and returns its `content-length`.
 fn content_length(reader: &mut impl BufRead) -> Option<usize> {
     let mut length = None;
     for line in reader.lines().map_while(Result::ok) {

@@ -1,4 +1,5 @@
-//! Two agents with a model, in a Discord in memory: `DIRIGENT_LLM_URL=http://127.0.0.1:11434/v1 DIRIGENT_LLM_MODEL=llama3.2`.
+//! Two agents talk through a model, in a Discord in memory:
+//! `DIRIGENT_LLM_URL=http://127.0.0.1:11434/v1 DIRIGENT_LLM_MODEL=llama3.2`.
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 
 use std::env;

@@ -1,5 +1,5 @@
-//! Calls of tools, as models really send them: in fragments, without ids, with other names of fields, with arguments that are
-//! no JSON.
+//! Tool calls as models really send them: in fragments, without ids, under other field names, or with arguments that
+//! are not JSON.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-/// A call of a tool. `Debug` shows no argument; `Serialize` writes it as chat endpoints are told of it again.
+/// A model's call of a tool. `Debug` shows no arguments. `Serialize` writes the call in the form in which a chat
+/// endpoint reads the history of a conversation.
 ///
 /// ```
 /// use dirigent_llm::ModelToolCall;
@@ -18,26 +19,27 @@ use serde_json::{Map, Value, json};
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ModelToolCall {
-    /// Its id, different from those of the answer's other calls: the endpoint's, or one that was made up.
+    /// The id of this call, which no other call of the answer has. It is the endpoint's id, or a made-up one if the
+    /// endpoint sent none.
     pub id: String,
-    /// The tool's name, as the model wrote it; empty where the model named none.
+    /// The tool's name, as the model wrote it. It is empty if the model named no tool.
     pub name: String,
-    /// The arguments; `None` where the model wrote no JSON object.
+    /// The arguments, or `None` if the model did not write a JSON object.
     pub arguments: Option<Value>,
-    /// What came with it.
+    /// Fields that came with the call and must be sent back with it.
     pub(crate) kept: Option<Arc<Kept>>,
 }
 
-/// What came with a call and goes back with it unread, because some models refuse a conversation without it: signatures and
-/// reasoning.
+/// Fields that came with a call and go back with it unread, for example signatures and reasoning. Some models refuse a
+/// conversation that lacks them.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Kept {
-    /// Fields of the call, and of its function.
+    /// Fields of the call itself, and of its `function` object.
     pub(crate) of_call: Map<String, Value>,
     pub(crate) of_function: Map<String, Value>,
-    /// Fields of the message; those of an answer's first call hold.
+    /// Fields of the whole message. Only the first call of an answer carries them.
     pub(crate) of_message: Map<String, Value>,
-    /// Which endpoint and model sent them: they go to no other.
+    /// The endpoint and model that sent these fields, because they must go to no other.
     pub(crate) from: Arc<str>,
 }
 
@@ -47,14 +49,15 @@ impl ModelToolCall {
         Self { id: id.into(), name: name.into(), arguments, kept: None }
     }
 
-    /// The arguments as a text. Those that were no JSON are left out: some endpoints refuse a request with them.
+    /// Returns the arguments as text. It returns `{}` for arguments that were not JSON, because some endpoints refuse a
+    /// request that repeats them.
     pub(crate) fn arguments_text(&self) -> String {
         self.arguments.as_ref().map_or_else(|| "{}".to_owned(), Value::to_string)
     }
 }
 
 impl Kept {
-    /// How many bytes it has, roughly.
+    /// Returns roughly how many bytes these fields have.
     pub(crate) fn bytes(&self) -> usize {
         [&self.of_call, &self.of_function, &self.of_message].map(size_of_fields).iter().sum()
     }
@@ -92,39 +95,40 @@ impl fmt::Debug for ModelToolCall {
     }
 }
 
-/// The calls of an answer, as far as they have come.
+/// Collects the calls of an answer while it arrives.
 #[derive(Default)]
 pub(crate) struct Calls {
     kept: Vec<Fragments>,
-    /// Whether there are more than are kept, so that a fragment of none in particular belongs to one that is not.
+    /// True if a call was dropped because there were too many. A fragment without an index, id or name then belongs to
+    /// a dropped call.
     is_full: bool,
-    /// The bytes of what was not kept.
+    /// The bytes of what was dropped.
     left_out: usize,
 }
 
-/// What has come of one call.
+/// The parts of one call that have arrived.
 #[derive(Default)]
 struct Fragments {
     index: Option<u64>,
     id: String,
     name: String,
     arguments: String,
-    /// The other fields that came with it, and in its function.
+    /// The other fields that came with the call, and inside its `function` object.
     others: Map<String, Value>,
     in_function: Map<String, Value>,
-    /// How often its name came again.
+    /// The repetitions of the call's name.
     repeats: usize,
 }
 
-/// The most calls of one answer; what comes beyond them is left aside.
+/// The most calls of one answer. Further calls are dropped.
 const CALLS_MAX: usize = 64;
 const NAMES: [&str; 3] = ["name", "tool_name", "tool"];
 const ARGUMENTS: [&str; 4] = ["arguments", "parameters", "args", "input"];
-/// Fields that say which call it is, and do not go back by themselves.
+/// Fields that only identify a call. They are not sent back with the unread ones.
 const OF_PLACE: [&str; 4] = ["index", "id", "type", "function"];
 
 impl Calls {
-    /// Takes a call, or a fragment of one.
+    /// Adds a call, or a fragment of one.
     pub(crate) fn add(&mut self, call: Value) {
         let Value::Object(mut outer) = call else {
             return;
@@ -144,7 +148,7 @@ impl Calls {
             _ => String::new(),
         };
         let arguments = take(&ARGUMENTS);
-        // What is left goes back as it came, where it came.
+        // The fields that remain go back to the endpoint unchanged and in their old place.
         for fields in [&mut outer, &mut inner] {
             fields.retain(|name, value| !value.is_null() && !OF_PLACE.contains(&name.as_str()));
         }
@@ -172,10 +176,11 @@ impl Calls {
         }
     }
 
-    /// Where a fragment belongs: to the call of its index or its id, to a new one if it begins one, else to the last.
+    /// Returns the call that a fragment continues. That is the call with its index or id, a new call if the fragment
+    /// begins one, or otherwise the last call.
     fn place(&mut self, index: Option<u64>, id: &str, name: &str) -> Option<&mut Fragments> {
         let is_it = |call: &Fragments| match index {
-            // Some endpoints number all calls 0, and tell them apart by their ids.
+            // Some endpoints number every call 0, so only their ids tell them apart.
             Some(_) => {
                 call.index == index && (id.is_empty() || call.id.is_empty() || call.id == id)
             }
@@ -185,7 +190,7 @@ impl Calls {
         let continues_last = index.is_none() && id.is_empty() && name.is_empty();
         let by_id = |call: &Fragments| name.is_empty() && !id.is_empty() && call.id == id;
         let found = self.kept.iter().rposition(is_it).or_else(|| self.kept.iter().rposition(by_id));
-        // Others give all calls one number and no id, or one id: then order alone tells them apart.
+        // Others give all calls one number without an id, or one id. Then only the order tells them apart.
         let begins = found.and_then(|at| self.kept.get_mut(at)).is_some_and(|it| it.is_over(name));
         match found.filter(|_| !begins) {
             Some(_) if continues_last && self.is_full => None,
@@ -201,7 +206,7 @@ impl Calls {
         }
     }
 
-    /// How many bytes they have, or would have.
+    /// Returns how many bytes the calls have, dropped ones included.
     pub(crate) fn bytes(&self) -> usize {
         let bytes = |call: &Fragments| {
             let others = size_of_fields(&call.others) + size_of_fields(&call.in_function);
@@ -210,8 +215,9 @@ impl Calls {
         self.left_out + self.kept.iter().map(bytes).sum::<usize>()
     }
 
-    /// The calls, each with an id of its own and with what came beside it; the first has what came in the fields of the message. In an
-    /// answer that `is_cut` a call without arguments has lost them, and is none without arguments.
+    /// Returns the calls, each with an id of its own and with the fields that came beside it. The first call also
+    /// carries the fields of the message. If the answer `is_cut`, a call without arguments has lost them, so they
+    /// become `None` instead of an empty object.
     pub(crate) fn into_calls(
         self,
         is_cut: bool,
@@ -241,12 +247,12 @@ impl Calls {
     }
 }
 
-/// The most often that a repeated name is looked at.
+/// The most repetitions of a name that are examined.
 const REPEATS_MAX: usize = CALLS_MAX;
 
 impl Fragments {
-    /// Whether a fragment with this name, at the place of this call, begins another: it has another name, or this call's arguments
-    /// are complete. Some endpoints repeat the name in every fragment.
+    /// Returns true if a fragment with this name begins another call. That is the case if the name differs, or if this
+    /// call's arguments are complete. The name alone proves little, because some endpoints repeat it in every fragment.
     fn is_over(&mut self, name: &str) -> bool {
         if name.is_empty() || self.name.is_empty() {
             return false;
@@ -259,7 +265,7 @@ impl Fragments {
     }
 }
 
-/// How many bytes a value has as JSON, roughly.
+/// Returns roughly how many bytes a value has as JSON.
 pub(crate) fn size_of(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,
@@ -273,12 +279,12 @@ pub(crate) fn size_of_fields(fields: &Map<String, Value>) -> usize {
     fields.iter().map(|(name, value)| name.len() + size_of(value)).sum()
 }
 
-/// How many bytes arguments have, roughly where they are no text.
+/// Returns how many bytes the arguments have. It is a rough guess if they are not text.
 fn length(arguments: &Value) -> usize {
     arguments.as_str().map_or(2, str::len)
 }
 
-/// Arguments as an object. Nothing is an empty one, and an object within a string is taken out of it.
+/// Reads arguments as an object. An empty text is an empty object, and an object inside a string is unwrapped.
 fn object(arguments: &str) -> Option<Value> {
     if arguments.trim().is_empty() {
         return Some(json!({}));

@@ -1,9 +1,9 @@
-//! Asks an endpoint, for an agent's turn or for another crate.
+//! Asks an endpoint, in an agent's turn or for another crate.
 //!
-//! In the order of a turn: `agent` is the loop of rounds, `prompt` the messages within their limits, `chat` the
-//! type that asks, `ask` its retries and fall-backs, `sender` one request, and `body` the time limits of the
-//! answer. `partial` puts an answer together from its chunks, [`crate::reasoning`] and `names` remove what is not posted.
-//! Only `endpoint`, `tls`, `sender` and `body` know HTTP.
+//! In the order of a turn: `agent` runs the loop of rounds, `prompt` fits the messages into their limits, and `chat` is
+//! the type that asks. `ask` retries and falls back, `sender` makes one request, and `body` applies the time limits to
+//! the answer. `partial` assembles an answer from its chunks, while [`crate::reasoning`] and `names` remove what must
+//! not be posted. Only `endpoint`, `tls`, `sender` and `body` know HTTP.
 
 mod agent;
 mod ask;

@@ -1,15 +1,16 @@
-//! Where the code of a text stands, in which marks are only spoken of.
+//! Finds the code in a text. Marks inside code are only mentioned, so they open and close no reasoning.
 
 use std::ops::Range;
 
 use crate::reasoning::{Mark, is_quoted, marks};
 
-/// The parts of a text that are code: blocks between fences, and what stands between backticks in a line.
+/// The parts of a text that are code: fenced blocks, and text between backticks within a line.
 ///
-/// Reasoning that was opened in the prompt may end in the middle of what looks like code: a part with a mark that closes what
-/// nothing in it opens is none. Nor is any block where the number of fences is odd, since then it is not known which of them open.
+/// Reasoning that was opened in the prompt may end in the middle of what looks like code. A part is therefore not code
+/// if it contains a closing mark that it did not open itself. If the number of fences is odd, no block is code, because
+/// you cannot tell which fences open one.
 pub(crate) struct Code(
-    /// In order; none in another.
+    /// The parts in order. They never overlap.
     Vec<Range<usize>>,
 );
 
@@ -44,19 +45,19 @@ impl Code {
         code
     }
 
-    /// Whether the mark stands in code.
+    /// Returns true if the mark lies in code.
     pub(crate) fn holds(&self, mark: &Mark<'_>) -> bool {
         self.spans(&mark.range())
     }
 
-    /// Whether this part of the text stands in code.
+    /// Returns true if this part of the text lies in code.
     pub(crate) fn spans(&self, part: &Range<usize>) -> bool {
         let next = self.0.partition_point(|code| code.start <= part.start);
         let code = next.checked_sub(1).and_then(|at| self.0.get(at));
         code.is_some_and(|code| part.end <= code.end)
     }
 
-    /// Adds what stands between backticks in a line.
+    /// Adds the text between backticks in a line.
     fn add_spans(&mut self, text: &str, start: usize, line: &str) {
         let mut at = 0;
         while let Some(begin) =
@@ -90,7 +91,7 @@ impl Code {
     }
 }
 
-/// Where as many backticks stand, no more and no fewer.
+/// Returns the place of the next run of exactly this many backticks.
 fn closing(text: &str, ticks: usize) -> Option<usize> {
     let mut at = 0;
     loop {

@@ -1,11 +1,12 @@
-//! What can go wrong between an agent and its model.
+//! Failures between an agent and its model.
 
 use std::fmt;
 use std::time::Duration;
 
 /// Why a model gave no reply. Neither `Display` nor `Debug` shows a key, an address or a word of a message.
 ///
-/// [`Builder::on_agent_error`](dirigent::host::Builder::on_agent_error) is given it as the source of the agent's failure.
+/// You get it in [`Builder::on_agent_error`](dirigent::host::Builder::on_agent_error), as the source of the agent's
+/// failure.
 ///
 /// ```
 /// use dirigent_llm::ChatError;
@@ -18,16 +19,16 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChatError {
-    /// The address, or a header, cannot be used; an `https` address without the feature `tls` is one of them.
+    /// The address or a header cannot be used. An example is an `https` address without the feature `tls`.
     #[error("the endpoint's address or a header cannot be used")]
     BadEndpoint,
-    /// No connection came about: nothing listens there, the name is not known, or TLS failed.
+    /// No connection could be made: no server listens there, its name is unknown, or TLS failed.
     #[error("the endpoint cannot be reached: check its address, and whether it runs")]
     Unreachable,
     /// Status 429.
     #[error("the endpoint's rate limit is reached{}", wait(*retry_after))]
     RateLimited {
-        /// For how long, where the endpoint says so (`Retry-After`, in seconds or as a date, or `retry-after-ms`).
+        /// The wait that the endpoint asks for, if it does (`Retry-After`, in seconds or as a date, or `retry-after-ms`).
         retry_after: Option<Duration>,
     },
     /// Status 408, 409, 425 or 5xx: the endpoint may answer later.
@@ -35,81 +36,82 @@ pub enum ChatError {
     Unavailable {
         /// The HTTP status.
         status: u16,
-        /// For how long, where the endpoint says so.
+        /// The wait that the endpoint asks for, if it does.
         retry_after: Option<Duration>,
     },
-    /// Any other status: a wrong key, an unknown model, a request that the endpoint does not take, or no credit left. Also such an
-    /// error within an answer; the status is then the one that the error names, or 200.
+    /// Any other status, for example because of a wrong key, an unknown model, a bad request or used up credit. It also
+    /// stands for such an error within an answer; the status is then the one that the error names, or 200.
     #[error("the endpoint refuses the request (status {status}{}){}", Named(code), remedy(*status))]
     Refused {
-        /// The HTTP status, or the one that the error within an answer names.
+        /// The HTTP status, or the status that the error within an answer names.
         status: u16,
-        /// The error's code in the answer, such as `model_not_found`, where it is a plain word.
+        /// The error's code in the answer, such as `model_not_found`. It is `None` if the code is not a plain word.
         code: Option<Box<str>>,
     },
-    /// Nothing of an answer came in time ([`Limits::first_byte`](crate::Limits::first_byte)).
+    /// No byte of an answer came in time ([`Limits::first_byte`](crate::Limits::first_byte)).
     #[error("the endpoint did not begin to answer within {} s", .after.as_secs())]
     NoFirstByte {
-        /// How long was waited.
+        /// The time that was waited.
         after: Duration,
     },
-    /// An answer began, and nothing more of it came in time ([`Limits::between_bytes`](crate::Limits::between_bytes)).
+    /// An answer began and then paused for too long ([`Limits::between_bytes`](crate::Limits::between_bytes)).
     #[error("the endpoint stopped in the middle of its answer for {} s", .after.as_secs())]
     Stalled {
-        /// How long was waited.
+        /// The time that was waited.
         after: Duration,
     },
-    /// An answer began, and went on for too long ([`Limits::whole_answer`](crate::Limits::whole_answer)).
+    /// An answer began and did not end in time ([`Limits::whole_answer`](crate::Limits::whole_answer)).
     #[error("the endpoint's answer was not whole within {} s", .after.as_secs())]
     TooSlow {
-        /// How long was waited.
+        /// The time that was waited.
         after: Duration,
     },
-    /// The answer is not whole: its connection ended in the middle, or the endpoint named no end of it (`finish_reason`), or one that
-    /// is not known, such as `abort`.
+    /// The answer is incomplete. Its connection ended in the middle, or the endpoint named no end (`finish_reason`) or
+    /// an unknown one, such as `abort`.
     #[error("the endpoint's answer broke off")]
     Broken,
-    /// The answer is not JSON, or is no chat completion.
+    /// The answer is not JSON, or not a chat completion.
     #[error("the endpoint's answer is no chat completion")]
     NotChat,
-    /// The endpoint reported an error within an answer that had begun well, and did not say that it is for good.
+    /// The endpoint reported an error within an answer that had begun well, and did not say that the error is
+    /// permanent.
     #[error("the endpoint reported an error within its answer{}", Named(code))]
     Reported {
-        /// The error's code, where it is a plain word.
+        /// The error's code. It is `None` if the code is not a plain word.
         code: Option<Box<str>>,
     },
-    /// The model thought, and said nothing. Mostly the answer was cut at the most tokens that it may have.
+    /// The model reasoned and gave no answer. Usually the answer was cut off because it reached its limit of tokens.
     #[error("the model reasoned and gave no answer{}", if *.is_cut { ": its tokens were used up" } else { "" })]
     OnlyReasoning {
-        /// Whether the answer was cut at its most tokens.
+        /// True if the answer was cut off at its limit of tokens.
         is_cut: bool,
     },
-    /// The model said nothing, and not because it had nothing to say: it was cut off, a filter took the answer, or the endpoint named
-    /// no end of it, or one that is not known.
+    /// The answer is empty, although not by the model's choice. It was cut off or filtered, or the endpoint named no end,
+    /// or an unknown one.
     #[error("the model's answer was withheld or cut before its first word")]
     Withheld,
-    /// The model repeated what it was told about its turn, word for word, and gave no answer of its own.
+    /// The model repeated its instructions for the turn word for word, and gave no answer of its own.
     #[error("the model repeated its instructions and gave no answer")]
     Parroted,
     /// The answer is longer than [`Limits::answer_bytes`](crate::Limits::answer_bytes).
     #[error("the endpoint's answer is longer than {most} bytes")]
     TooLong {
-        /// The limit.
+        /// The limit in bytes.
         most: usize,
     },
-    /// The model went on calling tools ([`Limits::tool_rounds`](crate::Limits::tool_rounds)).
+    /// The model kept calling tools ([`Limits::tool_rounds`](crate::Limits::tool_rounds)).
     #[error("the model called tools in more than {rounds} rounds")]
     ToolRounds {
-        /// The limit.
+        /// The limit of rounds.
         rounds: usize,
     },
-    /// The turn was taken away; the request was given up.
+    /// The turn was taken away, so the request was cancelled.
     #[error("the turn was taken away")]
     Cancelled,
 }
 
 impl ChatError {
-    /// Returns whether the same request may be answered later. Such a request is repeated within the turn's deadline.
+    /// Returns true if the same request may succeed later. Such a request is repeated within the turn's deadline.
     pub const fn is_retryable(&self) -> bool {
         matches!(
             self,
@@ -124,7 +126,7 @@ impl ChatError {
         )
     }
 
-    /// How long the endpoint asks to be left alone.
+    /// Returns how long the endpoint asks you to wait.
     pub(crate) const fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { retry_after } | Self::Unavailable { retry_after, .. } => {
@@ -153,8 +155,7 @@ fn wait(after: Option<Duration>) -> String {
     after.map_or_else(String::new, |after| format!(", for {} s more", after.as_secs()))
 }
 
-/// A code, if there is one.
-/// What is mostly to be done about a request that is refused with this status.
+/// Returns advice on a request that was refused with this status, or an empty text.
 const fn remedy(status: u16) -> &'static str {
     match status {
         401 | 403 => ": check its key",
@@ -175,7 +176,8 @@ impl fmt::Display for Named<'_> {
 /// The longest code that is shown.
 const CODE_MAX: usize = 48;
 
-/// An error's code, if it is a plain word: letters and underscores, in which no key and no message can hide.
+/// Returns an error's code if it is a plain word. Only letters and underscores are allowed, because no key and no
+/// message can hide in those.
 pub(crate) fn plain_code(code: &str) -> Option<Box<str>> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c == '_';
     let fits = (1..=CODE_MAX).contains(&code.len());

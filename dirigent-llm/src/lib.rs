@@ -1,5 +1,5 @@
-//! Agents that ask a language model: a [`ChatAgent`] is a hosted [`dirigent::Agent`] on any endpoint that speaks OpenAI's chat
-//! completions: hosted services, OpenRouter, Ollama, llama.cpp, vLLM.
+//! Agents that ask a language model. A [`ChatAgent`] is a hosted [`dirigent::Agent`] for any endpoint that speaks
+//! OpenAI's chat completions, for example a hosted service, OpenRouter, Ollama, llama.cpp or vLLM.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -42,24 +42,26 @@
 //!            └───────────── Toolbox::call ◄───────────────────┘
 //! ```
 //!
-//! 1. **The prompt** is the persona and [`Turn::briefing`](dirigent::Turn::briefing) as the system's message, then the newest
-//!    messages of the channel: the agent's own as the assistant's, others' as lines with their names, `alice: hello`. It is
-//!    bounded by [`Limits::messages`] and [`Limits::prompt_tokens`]. What people said since the agent's last turn comes before
-//!    older messages, and the prompt says how much of it does not fit. A call of a tool is never parted from its answer.
-//! 2. **The request** is streamed, so that an endpoint that has stopped does not look like a slow one. Nothing is posted before the
-//!    answer is complete. When the turn is taken away, the request is given up.
-//! 3. **A failure** is a [`ChatError`]. One that may pass is repeated after the time that the endpoint asks for, as long as the
-//!    turn's deadline allows; then the next endpoint is asked; then the turn fails, and the next agent has the floor.
-//! 4. **Calls of tools** are carried out one after the other, and the model is asked again with the answers and with what people
-//!    said meanwhile. The model reads what is wrong with a call. What came with a call goes back with it to the same model, unread:
-//!    signatures and reasoning.
-//! 5. **The reply** is the answer without reasoning (fields of its own, `<think>` in the text) and without names before it.
-//!    Whether it is silence is decided by [`ReadingRules::silence`](dirigent::settings::ReadingRules::silence). Reasoning without an answer is an
-//!    error and no silence.
-//! 6. **What it used** is reported to the channel's budget after each answer, in tokens or by [`Prices`].
+//! 1. **The prompt** begins with the persona and [`Turn::briefing`](dirigent::Turn::briefing) as the system message.
+//!    The newest messages of the channel follow. The agent's own are the assistant's; those of others are lines with a
+//!    name, for example `alice: hello`. [`Limits::messages`] and [`Limits::prompt_tokens`] bound it. If it is too long,
+//!    people's words since the agent's last turn come before older messages, and the prompt says how many of them do
+//!    not fit. A tool call always stays together with its answer.
+//! 2. **The request** is streamed, so that an endpoint that has stopped does not look like a slow one. No word is
+//!    posted before the answer is complete. If the turn is taken away, the request ends.
+//! 3. **A failure** is a [`ChatError`]. If it may pass, the request is repeated after the time that the endpoint asks
+//!    for, as long as the turn's deadline allows. Next the other endpoints are asked. If all fail, the turn fails and
+//!    the next agent has the floor.
+//! 4. **Tool calls** are performed one after the other. The model is then asked again, with the answers and with
+//!    whatever people said in the meantime. If a call is wrong, the model reads why. Signatures and reasoning that came
+//!    with a call go back unread to the same model.
+//! 5. **The reply** is the answer without reasoning (in fields of its own, or as `<think>` in the text) and without
+//!    leading names. [`ReadingRules::silence`](dirigent::settings::ReadingRules::silence) decides whether it is
+//!    silence. Reasoning without an answer is an error, not silence.
+//! 6. **The usage** is reported to the channel's budget after each answer, in tokens or by [`Prices`].
 //!
-//! Switch on [`Settings::typing`](dirigent::Settings::typing) to show that an agent thinks. No key and no word of a message is in a
-//! log line, an error or a `Debug`; of an address the host is shown.
+//! Switch on [`Settings::typing`](dirigent::Settings::typing) if the channel should show that an agent thinks. Log
+//! lines, errors and `Debug` contain no key and no word of a message; of an address they show the host.
 
 #![cfg_attr(
     not(feature = "client"),
@@ -93,7 +95,7 @@ pub use refusal::RefusedRequest;
 pub use toolbox::{DirigentTools, Tool, Toolbox};
 pub use usage::{Price, Prices, Usage};
 
-/// The code of the README runs.
+/// Runs the code of the README.
 #[cfg(all(doctest, feature = "client"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! What is said between a model and those who ask it.
+//! The messages between you and a model.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::calls::ModelToolCall;
 
-/// A message of a conversation with a model. It borrows its words or owns them. `Debug` shows no text; `Serialize` writes it as
-/// chat endpoints take it, with `role` and `content`.
+/// A message of a conversation with a model. It borrows or owns its words. `Debug` shows no text. `Serialize` writes it
+/// as chat endpoints read it, with `role` and `content`.
 ///
 /// ```
 /// use dirigent_llm::ModelMessage;
@@ -25,32 +25,32 @@ use crate::calls::ModelToolCall;
     reason = "four roles; a client of the host's own writes each of them"
 )]
 pub enum ModelMessage<'a> {
-    /// What the model has to know about itself and its task.
+    /// Instructions for the model: who it is, and its task.
     System(Cow<'a, str>),
-    /// What is said to the model.
+    /// Words for the model to answer.
     User {
         /// The text.
         text: Cow<'a, str>,
-        /// Images beside it.
+        /// Images beside the text.
         images: Cow<'a, [Image]>,
     },
-    /// What the model said earlier.
+    /// Words that the model said earlier.
     Assistant {
-        /// Its text, mostly empty beside calls.
+        /// The text, which is usually empty if there are calls.
         text: Cow<'a, str>,
-        /// What it called.
+        /// The tools that the model called.
         calls: Cow<'a, [ModelToolCall]>,
     },
-    /// What a call came to. Each call of an answer has exactly one before the model is asked again.
+    /// The result of a tool call. Each call needs exactly one result before you ask the model again.
     Tool {
-        /// The call's id.
+        /// The id of the call.
         call: Cow<'a, str>,
         /// The result.
         text: Cow<'a, str>,
     },
 }
 
-/// Whose words a message has.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Role {
@@ -61,7 +61,7 @@ pub(crate) enum Role {
 }
 
 impl<'a> ModelMessage<'a> {
-    /// Creates a message about the model and its task.
+    /// Creates a message with instructions for the model.
     pub fn system(text: impl Into<Cow<'a, str>>) -> Self {
         Self::System(text.into())
     }
@@ -71,12 +71,12 @@ impl<'a> ModelMessage<'a> {
         Self::User { text: text.into(), images: Cow::Borrowed(&[]) }
     }
 
-    /// Creates a message of the model's own, without calls.
+    /// Creates a message that the model said, without calls.
     pub fn assistant(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Assistant { text: text.into(), calls: Cow::Borrowed(&[]) }
     }
 
-    /// Returns its words.
+    /// Returns the text of the message.
     pub fn text(&self) -> &str {
         match self {
             Self::System(text)
@@ -86,7 +86,7 @@ impl<'a> ModelMessage<'a> {
         }
     }
 
-    /// Returns its images.
+    /// Returns the images of the message.
     pub(crate) fn images(&self) -> &[Image] {
         match self {
             Self::User { images, .. } => images,
@@ -139,7 +139,7 @@ impl Serialize for ModelMessage<'_> {
     }
 }
 
-/// A part of a message with images.
+/// A part of a message that has images.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Part<'a> {
@@ -166,7 +166,7 @@ impl fmt::Debug for ModelMessage<'_> {
     }
 }
 
-/// An image in a message. `Debug` shows no picture.
+/// An image in a message. `Debug` hides its bytes.
 ///
 /// ```
 /// let image = dirigent_llm::Image::new("image/png", "iVBORw0KGgo=");
@@ -176,9 +176,9 @@ impl fmt::Debug for ModelMessage<'_> {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Image {
-    /// Its media type, such as `image/png`.
+    /// The media type, for example `image/png`.
     pub mime_type: String,
-    /// Its bytes in base64.
+    /// The bytes of the image, in base64.
     pub data: String,
 }
 
@@ -188,7 +188,7 @@ impl Image {
         Self { mime_type: mime_type.into(), data: base64.into() }
     }
 
-    /// Returns the image as a `data:` address, as chat endpoints take it.
+    /// Returns the image as a `data:` address, the form in which chat endpoints read it.
     pub fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.mime_type, self.data)
     }

@@ -1,4 +1,4 @@
-//! What a model is asked, and what it answers.
+//! A question to a model, and its answer.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use crate::message::{ModelMessage, Role};
 use crate::toolbox::Tool;
 use crate::usage::Usage;
 
-/// What a [`Chat`](crate::Chat) asks its model: a conversation, all of it, and the tools that may be called. `Debug` shows no text.
+/// A question to the model of a [`Chat`](crate::Chat): the whole conversation, and the tools that the model may call.
+/// `Debug` shows no text.
 ///
 /// ```
 /// use dirigent_llm::{ModelMessage, Question, Tool};
@@ -23,18 +24,18 @@ use crate::usage::Usage;
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Question<'a> {
-    /// The conversation, oldest first. All of it is sent.
+    /// The conversation, oldest message first. All of it is sent.
     pub messages: Vec<ModelMessage<'a>>,
-    /// The tools that may be called. Default: none.
+    /// The tools that the model may call. There are none by default.
     pub tools: Arc<[Tool]>,
-    /// Whether the model may call them now. Without it the model reads of them, since it sees earlier calls, and must answer.
-    /// Default: yes.
+    /// True if the model may call tools now, which is the default. If you set it to false, the model still reads about
+    /// the tools, because it sees earlier calls, but must answer.
     pub may_call: bool,
-    /// How much the model is to think. It is sent as `reasoning_effort`, unless it is [`Thinking::Off`]. Default none: what the
-    /// endpoint is set to.
+    /// How much the model should think, sent as `reasoning_effort`. With `None`, the default, or with [`Thinking::Off`]
+    /// the field is not sent, and the endpoint's own setting applies.
     pub thinking: Option<Thinking>,
-    /// Whether the answer keeps its tags, except a `<think>` block at its beginning. Default: no, and what may be reasoning is
-    /// left out.
+    /// True if the answer keeps its tags, except a leading `<think>` block. By default everything that may be reasoning
+    /// is removed.
     pub keeps_tags: bool,
 }
 
@@ -45,28 +46,29 @@ impl<'a> Question<'a> {
         Self { messages, tools, may_call: true, thinking: None, keeps_tags: false }
     }
 
-    /// Sets the tools.
+    /// Sets the tools that the model may call.
     #[must_use]
     pub fn tools(mut self, tools: impl Into<Arc<[Tool]>>) -> Self {
         self.tools = tools.into();
         self
     }
 
-    /// Sets how much the model is to think.
+    /// Sets how much the model should think.
     #[must_use]
     pub fn thinking(mut self, thinking: impl Into<Option<Thinking>>) -> Self {
         self.thinking = thinking.into();
         self
     }
 
-    /// Keeps the answer's tags, except a `<think>` block at its beginning: for callers who ask for tags of their own.
+    /// Keeps the answer's tags, except a leading `<think>` block. You need it if you ask the model for tags of your
+    /// own.
     #[must_use]
     pub const fn keep_tags(mut self) -> Self {
         self.keeps_tags = true;
         self
     }
 
-    /// Returns the newest words that are said to the model; an empty text where there are none.
+    /// Returns the newest text of a user, or an empty text if there is none.
     pub fn user_message(&self) -> &str {
         let mut said = self.messages.iter().rev().filter(|message| message.role() == Role::User);
         said.next().map_or("", ModelMessage::text)
@@ -83,7 +85,7 @@ impl fmt::Debug for Question<'_> {
     }
 }
 
-/// How much a model is to think before it answers.
+/// How much a model should think before it answers.
 ///
 /// ```
 /// use dirigent_llm::Thinking;
@@ -95,17 +97,17 @@ impl fmt::Debug for Question<'_> {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Thinking {
-    /// Not at all.
+    /// No thinking.
     Off,
     /// As little as the model can.
     Minimal,
     /// A little.
     Low,
-    /// As much as most questions need.
+    /// Enough for most questions.
     Medium,
-    /// Much thinking.
+    /// A lot.
     High,
-    /// More than that, where a model knows it.
+    /// More than [`High`](Self::High), if the model knows it.
     Xhigh,
 }
 
@@ -123,7 +125,7 @@ impl Thinking {
     }
 }
 
-/// What a model answered. `Debug` shows no text.
+/// A model's answer. `Debug` shows no text.
 ///
 /// ```
 /// use dirigent_llm::ChatAnswer;
@@ -136,16 +138,16 @@ impl Thinking {
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ChatAnswer {
-    /// What it says, without reasoning; mostly empty beside calls.
+    /// The text without reasoning. It is usually empty if there are calls.
     pub text: String,
-    /// What it calls.
+    /// The tools that the model calls.
     pub calls: Vec<ModelToolCall>,
-    /// What it used. A [`Chat`](crate::Chat) always knows it, or estimates it.
+    /// The usage. A [`Chat`](crate::Chat) always sets it, and estimates it if the endpoint does not report it.
     pub usage: Option<Usage>,
 }
 
 impl ChatAnswer {
-    /// Creates an answer that says this.
+    /// Creates an answer with this text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
@@ -160,7 +162,7 @@ impl ChatAnswer {
         Self { calls: calls.into_iter().collect(), ..Self::default() }
     }
 
-    /// Returns whether it says nothing and calls nothing.
+    /// Returns true if there is neither text nor a call.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.text.trim().is_empty()
     }

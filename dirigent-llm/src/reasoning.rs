@@ -1,8 +1,10 @@
-//! Reasoning that a model wrote into its answer. It is never posted: where it is not sure what is reasoning, less is said.
+//! Removes the reasoning that a model wrote into its answer, because it must never be posted. If it is unclear what is
+//! reasoning, the unclear text is removed, too.
 //!
-//! Marks are known by a word in their name, `<think>`, `<seed:think>`, `[THINK]`, `<|END_THINKING|>`, and some by the whole token.
-//! A block at the very beginning is reasoning whatever its name is, unless it is one of HTML's or of those that hold an answer.
-//! Marks that a text only speaks of stay: in quotation marks, in code, in the middle of a clause.
+//! A mark is known by a word in its name, for example `<think>`, `<seed:think>`, `[THINK]` or `<|END_THINKING|>`; some
+//! models have tokens of their own. A block at the very beginning is reasoning whatever its name is, unless the name is
+//! one of HTML's or stands for an answer. Marks that a text only mentions stay: in quotation marks, in code, or in the
+//! middle of a clause.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,11 +13,11 @@ use crate::code::Code;
 
 /// Words in the names of marks.
 const WORDS: [&str; 6] = ["think", "thinking", "thought", "thoughts", "reasoning", "antthinking"];
-/// What parts the words of a mark's name.
+/// Characters that separate the words of a mark's name.
 const BETWEEN_WORDS: [char; 4] = [':', '_', '.', '▁'];
-/// What marks stand in: `<think>`, `[THINK]`, `◁think▷`.
+/// Brackets around a mark: `<think>`, `[THINK]`, `◁think▷`.
 const BRACKETS: [(char, char); 3] = [('<', '>'), ('[', ']'), ('◁', '▷')];
-/// Marks without such a word, and whether they open: Gemma's, Apertus' and `MedGemma`'s.
+/// Marks without such a word, and whether they open: those of Gemma, Apertus and `MedGemma`.
 const TOKENS: [(&str, bool); 6] = [
     ("<|channel>", true),
     ("<channel|>", false),
@@ -25,12 +27,12 @@ const TOKENS: [(&str, bool); 6] = [
     ("<unused95>", false),
 ];
 
-/// Marks with which some models begin the part that is said, and end it.
+/// Marks with which some models begin and end the part that is said.
 const SAID: &str = "<|channel|>final<|message|>";
 const CHANNEL: &str = "<|channel|>";
 const ENDS: [&str; 3] = ["<|return|>", "<|end|>", "<|start|>"];
 
-/// Tokens that servers should take off the beginning and the end of an answer, and some do not.
+/// Tokens around an answer that a server should remove, but not every server does.
 const FRAME_BEGINS: [&str; 9] = [
     "<|im_start|>assistant",
     "<|start_header_id|>assistant<|end_header_id|>",
@@ -55,14 +57,14 @@ const FRAME_ENDS: [&str; 10] = [
     "</s>",
 ];
 
-/// Names of tags that hold no reasoning: an answer, or HTML.
+/// Names of tags that contain no reasoning: an answer, or HTML.
 const ANSWERS: &str = "answer response final final_answer output reply message solution speech say said text result \
     conclusion assistant";
 const HTML: &str = "a abbr article aside audio b blockquote body br button canvas center code dd del details div dl \
     dt em font footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe img input ins kbd label li \
     link main mark meta nav ol option p pre q s script section small span strong style sub sup table \
     u ul";
-/// What the name of an unknown tag begins with if Discord shows it as something else: `<a:wave:1>`, `<t:1>`, `<id:customize>`.
+/// First parts of names that Discord shows as something else: `<a:wave:1>`, `<t:1>`, `<id:customize>`.
 const DISCORD: [&str; 4] = ["a", "t", "id", "sound"];
 
 /// A mark of reasoning in a text.
@@ -70,20 +72,21 @@ pub(crate) struct Mark<'a> {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) opens: bool,
-    /// What stands in the brackets; nothing for the tokens of a model.
+    /// The text inside the brackets, or empty for a model's own token.
     name: &'a str,
 }
 
-/// How often what is left is looked through again; what still has marks then is not said at all.
+/// The most times that the remaining text is searched again. If it still has marks after that, all of it is removed.
 const PASSES_MAX: usize = 8;
 
-/// Returns the text without reasoning and without white space around it, and whether any reasoning was there.
+/// Returns the text without reasoning and trimmed, and whether it had any reasoning.
 ///
-/// Reasoning is what stands between `<think>` and `</think>`, all that stands before a `</think>` that nothing opened, all that
-/// follows a `<think>` that nothing closes, and a block of any other name at the very beginning.
+/// Reasoning is the text between `<think>` and `</think>`, everything before a `</think>` that was never opened, and
+/// everything after a `<think>` that is never closed. A block of any other name at the very beginning is reasoning,
+/// too.
 pub(crate) fn without_reasoning(text: &str) -> (Cow<'_, str>, bool) {
     let (mut said, mut any) = (Cow::Borrowed(without_frame(text)), false);
-    // What is left can make another mark.
+    // The remaining text can form another mark.
     for _ in 0..=PASSES_MAX {
         let Some(less) = with_less(&said) else {
             return (said, any);
@@ -93,7 +96,7 @@ pub(crate) fn without_reasoning(text: &str) -> (Cow<'_, str>, bool) {
     (Cow::Borrowed(""), true)
 }
 
-/// The text without some of its reasoning, if it has any.
+/// Returns the text without some of its reasoning, or `None` if it has none.
 fn with_less(text: &str) -> Option<String> {
     match said_part(text) {
         (said, true) => Some(said.to_owned()),
@@ -101,9 +104,9 @@ fn with_less(text: &str) -> Option<String> {
     }
 }
 
-/// Returns the text without reasoning that a model writes by itself when its server does not take it out: a block of `<think>`, or
-/// of a model's own tokens, at its beginning. One that is not closed leaves nothing. Tags that a caller asks for stay, such as
-/// `<thinking>`.
+/// Returns the text without reasoning that the model wrote and its server did not remove. That is a block of `<think>`,
+/// or of a model's own tokens, at the beginning. If the block is never closed, the result is empty. Tags that you may
+/// have asked for stay, for example `<thinking>`.
 pub(crate) fn without_leading_think(text: &str) -> (Cow<'_, str>, bool) {
     let (mut text, mut any) = said_part(without_frame(text));
     let is_models = |mark: &Mark<'_>| {
@@ -115,7 +118,7 @@ pub(crate) fn without_leading_think(text: &str) -> (Cow<'_, str>, bool) {
         let close = marks(text).find(closes);
         (text, any) = (close.map_or("", |close| trimmed(from(text, close.end))), true);
     }
-    // One that was opened in the prompt.
+    // This one was opened in the prompt.
     let mut own = marks(text).filter(is_models);
     if let Some(close) = own.next().filter(|first| !first.opens) {
         if !is_quoted(text, &close) && !Code::of(text).holds(&close) {
@@ -125,9 +128,9 @@ pub(crate) fn without_leading_think(text: &str) -> (Cow<'_, str>, bool) {
     (Cow::Borrowed(text), any)
 }
 
-/// Returns whether any mark of reasoning stands in a text, in whatever way: for texts in which there should be none, such as what a
-/// character says in a scene. A mark counts in quotation marks, in code and written as `&lt;think&gt;`, too. A block of any name
-/// counts unless it is one of HTML's or of those that hold an answer.
+/// Returns true if a text contains any mark of reasoning, in whatever form. Use it for texts that should have none, for
+/// example the words of a character in a scene. A mark also counts in quotation marks, in code, and written as
+/// `&lt;think&gt;`. A block of any name counts, unless the name is one of HTML's or stands for an answer.
 ///
 /// ```
 /// use dirigent_llm::has_reasoning;
@@ -136,7 +139,7 @@ pub(crate) fn without_leading_think(text: &str) -> (Cow<'_, str>, bool) {
 /// assert!(!has_reasoning("I <b>think</b> so. *[thinks]* <3"));
 /// ```
 pub fn has_reasoning(text: &str) -> bool {
-    // None of these is seen, and no mark is hidden by them.
+    // These characters are invisible, so they must not hide a mark.
     let is_unseen = |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
     let mut text = Cow::Borrowed(text);
     if text.contains(is_unseen) || text.contains("&lt;") || text.contains('＜') {
@@ -147,8 +150,8 @@ pub fn has_reasoning(text: &str) -> bool {
     marks(&text).next().is_some() || without_reasoning(&text).1 || has_unknown_block(&text)
 }
 
-/// Whether a block of an unknown name begins or ends in a text: a tag that closes, one on a line of its own, or the end of a
-/// block in brackets.
+/// Returns true if a block of an unknown name begins or ends in the text: a closing tag, a tag on a line of its own, or
+/// the end of a block in brackets.
 fn has_unknown_block(text: &str) -> bool {
     let is_block = |at: usize| {
         let Some(tag) = Tag::at(text, at).filter(|tag| !tag.is_harmless()) else {
@@ -177,7 +180,7 @@ fn from(text: &str, at: usize) -> &str {
     text.get(at..).unwrap_or_default()
 }
 
-/// The text without white space and without the tokens of a chat template around it.
+/// Returns the text trimmed, and without the tokens of a chat template around it.
 fn without_frame(text: &str) -> &str {
     let mut text = trimmed(text);
     while let Some(rest) = FRAME_BEGINS.iter().find_map(|token| text.strip_prefix(token)) {
@@ -189,7 +192,7 @@ fn without_frame(text: &str) -> &str {
     text
 }
 
-/// The text without what is marked, if anything is.
+/// Returns the text without its marked parts, or `None` if there are none.
 fn without_marked(text: &str) -> Option<String> {
     marks(text).next()?;
     let code = Code::of(text);
@@ -199,7 +202,7 @@ fn without_marked(text: &str) -> Option<String> {
     let (mut at, mut is_open, mut any, mut spoke_of_one) = (0, false, false, false);
     for mark in marks(text) {
         if is_open {
-            // Reasoning may speak of marks, and quote them; but `"so"</think>"Yes"` ends it where nothing else does.
+            // Reasoning may mention marks and quote them. But `"so"</think>"Yes"` ends it if no other mark does.
             let is_spoken_of = mark.opens
                 || is_in_backticks(text, &mark)
                 || (is_quoted(text, &mark) && last_plain.is_some_and(|last| last > mark.start));
@@ -208,7 +211,7 @@ fn without_marked(text: &str) -> Option<String> {
             }
             continue;
         }
-        // One that closes, in a clause, belongs to one that opens and of which the text spoke.
+        // A closing mark in a clause belongs to an opening mark that the text mentioned.
         let is_spoken_of = is_quoted(text, &mark)
             || code.holds(&mark)
             || (is_in_a_clause(text, &mark) && (mark.opens || spoke_of_one));
@@ -220,7 +223,7 @@ fn without_marked(text: &str) -> Option<String> {
         if mark.opens {
             said.push_str(text.get(at..mark.start).unwrap_or_default());
         } else {
-            // Nothing opened it: all before it is reasoning.
+            // No mark opened it, so everything before it is reasoning.
             said.clear();
         }
         (is_open, at) = (mark.opens, mark.end);
@@ -231,8 +234,9 @@ fn without_marked(text: &str) -> Option<String> {
     any.then_some(said)
 }
 
-/// Whether words stand before the mark, and words that go on or the clause's end after it, each with a space between: `models
-/// write <think> before they answer`. No model opens or closes its reasoning there.
+/// Returns true if the mark stands in a clause, for example `models write <think> before they answer`. There are words
+/// before it, and more words or the clause's end after it, each with a space between. No model opens or closes its
+/// reasoning there.
 fn is_in_a_clause(text: &str, mark: &Mark<'_>) -> bool {
     let before = text.get(..mark.start).unwrap_or_default();
     let words = before.strip_suffix(' ').and_then(|words| words.chars().next_back());
@@ -245,7 +249,7 @@ fn is_in_a_clause(text: &str, mark: &Mark<'_>) -> bool {
     goes_on && words.is_some_and(char::is_alphanumeric)
 }
 
-/// Whether the mark stands in quotation marks or brackets of its own.
+/// Returns true if the mark stands in quotation marks or brackets of its own.
 pub(crate) fn is_quoted(text: &str, mark: &Mark<'_>) -> bool {
     let before = text.get(..mark.start).and_then(|before| before.chars().next_back());
     let after = from(text, mark.end).chars().next();
@@ -268,8 +272,9 @@ fn is_in_backticks(text: &str, mark: &Mark<'_>) -> bool {
         && from(text, mark.end).starts_with('`')
 }
 
-/// Of an answer in channels the final one, also where a server has taken the tokens out and left the words; and whether there were
-/// channels, or a heading for the plan and one for the answer.
+/// Returns the part of the answer that is said. If an answer has channels, that is the final one, even if a server has
+/// removed the tokens and left the words. Also returns whether there were channels, or headings for a plan and an
+/// answer.
 fn said_part(text: &str) -> (&str, bool) {
     if let Some(said) = after_plain_channels(text) {
         return (trimmed(said), true);
@@ -284,17 +289,17 @@ fn said_part(text: &str) -> (&str, bool) {
     (trimmed(said.get(..end).unwrap_or(said)), true)
 }
 
-/// Whether each token of a channel stands in code.
+/// Returns true if every token of a channel stands in code.
 fn speaks_of_channels(text: &str) -> bool {
     let code = Code::of(text);
     text.match_indices(CHANNEL).all(|(at, token)| code.spans(&(at..at + token.len())))
 }
 
-/// The answer of an output whose tokens were taken out: `analysisThe user … assistantfinalYes.`, `thought` on a line of its own
-/// (Gemma's, of which no end is left), and Granite's two headings.
+/// Returns the answer of an output that has lost its tokens. Examples are `analysisThe user … assistantfinalYes.`,
+/// `thought` on a line of its own (Gemma's, whose end is lost), and Granite's two headings.
 fn after_plain_channels(text: &str) -> Option<&str> {
     if let Some(rest) = text.strip_prefix("analysis") {
-        // Glued to a capital it is no word.
+        // Before a capital letter it is not the English word.
         if rest.starts_with(char::is_uppercase) {
             return Some(rest.rsplit_once("assistantfinal").map_or("", |(_, said)| said));
         }
@@ -308,7 +313,7 @@ fn after_plain_channels(text: &str) -> Option<&str> {
     answers.iter().find_map(|answer| rest.split_once(answer)).map(|(_, said)| said)
 }
 
-/// What follows a block of an unknown name at the very beginning; nothing of it where its end is not known.
+/// Returns the text after a leading block of an unknown name. The result is empty if the end of the block is unknown.
 fn after_leading_block(text: &str) -> Option<&str> {
     match text.chars().next()? {
         _ if mark_at(text, 0).is_some() => None,
@@ -350,16 +355,16 @@ fn after_leading_tag(text: &str) -> Option<&str> {
     if let Some(end) = rest.to_ascii_lowercase().rfind(&close) {
         return Some(from(rest, end + close.len()));
     }
-    // `<name> is what you write there`, where no line of its own and no word says that it is a block.
+    // In `<name> is what you write there` neither a line of its own nor a word shows that this is a block.
     let is_block = name.contains(':') || tag.is_about_reasoning() || rest.starts_with(['\n', '\r']);
     is_block.then_some("")
 }
 
-/// What stands in angle brackets: `<think>`, `</seed:think>`, `<|END_THINKING|>`.
+/// A tag in angle brackets, for example `<think>`, `</seed:think>` or `<|END_THINKING|>`.
 struct Tag<'a> {
     end: usize,
     name: &'a str,
-    /// What follows the name before the bracket.
+    /// The text between the name and the closing bracket.
     rest: &'a str,
     closes: bool,
     is_token: bool,
@@ -388,7 +393,7 @@ impl<'a> Tag<'a> {
         let end = from(after, close).strip_prefix('>')?;
         let ends_as_token = rest.ends_with(['|', '｜']);
         let rest = rest.trim_end_matches(['|', '｜']).trim();
-        // `<think>`, `<think >`, `<details type="reasoning">`, `<br/>`; but not `<think of it>`.
+        // `<think>`, `<think >`, `<details type="reasoning">` and `<br/>` are tags, but `<think of it>` is not.
         if !(rest.is_empty() || rest == "/" || rest.contains('=')) {
             return None;
         }
@@ -398,12 +403,12 @@ impl<'a> Tag<'a> {
         Some(Self { end: text.len() - end.len(), name, rest, closes, is_token })
     }
 
-    /// Whether something beside the name says that the tag holds reasoning: `<details type="reasoning">`.
+    /// Returns true if an attribute says that the tag contains reasoning, for example `<details type="reasoning">`.
     fn is_about_reasoning(&self) -> bool {
         ["reason", "think", "thought"].iter().any(|word| self.rest.contains(word))
     }
 
-    /// Whether it holds no reasoning: something of Discord's or of HTML's, an answer, or nothing at all.
+    /// Returns true if the tag contains no reasoning, because it is Discord's, HTML's, an answer, or empty.
     fn is_harmless(&self) -> bool {
         let name = self.name.to_ascii_lowercase();
         let first = name.split(':').next().unwrap_or_default();
@@ -414,7 +419,7 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// The marks of a text, in order.
+/// Returns the marks of a text, in order.
 pub(crate) fn marks(text: &str) -> impl Iterator<Item = Mark<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -459,7 +464,7 @@ fn mark_at(text: &str, start: usize) -> Option<Mark<'_>> {
     let letters = body.bytes().take_while(u8::is_ascii_alphabetic).count();
     let word = body.get(..letters)?;
     WORDS.iter().find(|known| known.eq_ignore_ascii_case(word))?;
-    // `[thought]` is a word in brackets; the models that use these brackets write in capitals.
+    // `[thought]` is an English word in brackets. Models that use these brackets write in capitals.
     let is_loud = open != '[' || word.bytes().all(|letter| letter.is_ascii_uppercase());
     let rest =
         from(body, letters).trim_start_matches(' ').strip_prefix(close).filter(|_| is_loud)?;

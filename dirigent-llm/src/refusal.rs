@@ -1,13 +1,13 @@
-//! What an endpoint said when it refused.
+//! The words of an endpoint that refused a request.
 
 use std::fmt;
 
 use crate::error::ChatError;
 
-/// What an endpoint said when it refused a request: its status was no success, or it reported an error within its answer. Given to
-/// [`ChatAgent::on_refusal`](crate::ChatAgent::on_refusal) and [`Chat::on_refusal`](crate::Chat::on_refusal), and to nothing else.
+/// A request that an endpoint refused, by its status or by an error within its answer. You get it only in the hooks
+/// [`ChatAgent::on_refusal`](crate::ChatAgent::on_refusal) and [`Chat::on_refusal`](crate::Chat::on_refusal).
 ///
-/// Its words may quote the request, and a part of the key: `Debug` shows none of them, and no log has them.
+/// The endpoint's words may quote your request, or part of your key. For this reason `Debug` and all logs omit them.
 ///
 /// ```
 /// use dirigent_llm::{ChatAgent, Endpoint};
@@ -19,24 +19,24 @@ use crate::error::ChatError;
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefusedRequest {
-    /// The model that was asked, as the endpoint's settings call it.
+    /// The model that was asked, by the name in the endpoint's settings.
     pub model: String,
-    /// The HTTP status: 200 where the error stood within an answer.
+    /// The HTTP status. It is 200 if the error stood within an answer.
     pub status: u16,
-    /// What the agent makes of it.
+    /// The error that follows from it.
     pub error: ChatError,
-    /// The beginning of the body, at most 8 KiB. What is no UTF-8 is replaced.
+    /// The beginning of the body, at most 8 KiB. Bytes that are not UTF-8 are replaced.
     pub body: String,
 }
 
-/// The most bytes of a body that a host hears.
+/// The most bytes of a body that the hook gets.
 const BODY_MAX: usize = 8 * 1_024;
 
 impl RefusedRequest {
     pub(crate) fn new(model: &str, status: u16, error: ChatError, words: &[u8]) -> Self {
         let words = words.get(..BODY_MAX).unwrap_or(words);
         let mut body = String::from_utf8_lossy(words).into_owned();
-        // A replacement is longer than what it stands for.
+        // A replacement character is longer than the byte it stands for.
         let end = (0..=BODY_MAX.min(body.len())).rev().find(|end| body.is_char_boundary(*end));
         body.truncate(end.unwrap_or_default());
         Self { model: model.to_owned(), status, error, body }

@@ -1,5 +1,5 @@
-//! A language model by script on 127.0.0.1, behind OpenAI's chat completions: for tests of agents that ask a model. It gives
-//! scripted answers, whole or streamed, and can be slow, broken, overloaded, or stop in the middle.
+//! A scripted language model on 127.0.0.1, for tests of agents that ask a model. It speaks OpenAI's chat completions,
+//! and gives your answers whole or streamed. It can also be slow, broken or overloaded, or stop in the middle.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -27,7 +27,8 @@
 //! | one that stops, or whose connection breaks | [`ScriptedAnswer::stalls_after`], [`ScriptedAnswer::breaks_after`] |
 //! | a slow one | [`ScriptedAnswer::pause_ms`] |
 //!
-//! The program `loopback-llm` is the same on the command line: `cargo run -p dirigent-llm --features program -- --help`.
+//! The program `loopback-llm` gives you the same model on the command line:
+//! `cargo run -p dirigent-llm --features program -- --help`.
 
 mod answer;
 mod serve;

@@ -11,7 +11,7 @@ use dirigent::tools::{Caller, Tools, definitions};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-/// A tool as a model knows it. `Serialize` writes it as chat endpoints take it, as a `function`.
+/// A tool as a model knows it. `Serialize` writes it as chat endpoints read it, as a `function`.
 ///
 /// ```
 /// use dirigent_llm::Tool;
@@ -26,11 +26,11 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tool {
-    /// Its name: 1 to 64 letters, digits, hyphens and underscores. Of two with the same name the first is called.
+    /// The name: 1 to 64 letters, digits, hyphens and underscores. If two tools have one name, the first is called.
     pub name: String,
-    /// What it does, and when to use it.
+    /// What the tool does, and when the model should use it.
     pub description: String,
-    /// The JSON schema of its arguments, an object. Default: no arguments.
+    /// The JSON schema of the arguments, which is an object. By default there are no arguments.
     pub parameters: Value,
 }
 
@@ -41,7 +41,7 @@ impl Tool {
         Self { name: name.into(), description: description.into(), parameters }
     }
 
-    /// Sets the JSON schema of its arguments, an object.
+    /// Sets the JSON schema of the arguments, which is an object.
     #[must_use]
     pub fn parameters(mut self, schema: Value) -> Self {
         self.parameters = schema;
@@ -70,7 +70,7 @@ impl Serialize for Tool {
     }
 }
 
-/// Tools of a host's own, given to an agent with [`ChatAgent::tools`](crate::ChatAgent::tools).
+/// Tools of your own, which you add to an agent with [`ChatAgent::tools`](crate::ChatAgent::tools).
 ///
 /// ```
 /// use dirigent::Turn;
@@ -92,23 +92,24 @@ impl Serialize for Tool {
 /// ```
 #[async_trait]
 pub trait Toolbox: Send + Sync + 'static {
-    /// Returns the tools that may be called now. It is asked once a turn.
+    /// Returns the tools that may be called now. It is asked once in each turn.
     fn tools(&self) -> Vec<Tool>;
 
-    /// Calls a tool that [`tools`](Self::tools) named, with arguments that are a JSON object; whether they fit the schema is for
-    /// the tool to see. The model reads the answer, and also needs to know what went wrong: say it in the answer, as
-    /// `{"error": …}`, and put nothing into it that the model must not know.
+    /// Calls a tool that [`tools`](Self::tools) named. The arguments are a JSON object; check yourself that they fit
+    /// the schema. The model reads your answer. If the call fails, say why in the answer, for example as
+    /// `{"error": …}`, because the model can then call again. Leave out whatever the model must not know.
     ///
     /// # Cancellation
     ///
-    /// Dropped when the turn is taken away. What must not be left half done belongs into a task of its own.
+    /// The future is dropped when the turn is taken away. Run work that must not stop halfway in a task of its own.
     async fn call(&self, turn: &Turn, tool: &str, arguments: Value) -> Value;
 }
 
-/// The library's own tools ([`dirigent::tools`]): creating channels, opening and concluding discussions, registering.
+/// The library's own tools ([`dirigent::tools`]), with which an agent creates channels, opens and concludes
+/// discussions, and registers.
 ///
-/// They act through a [`Dirigent`](dirigent::Dirigent), which is there only when the agents are: build the library, then
-/// [`connect`](Self::connect) them. Until then none is offered. Clones are the same tools.
+/// They act through a [`Dirigent`](dirigent::Dirigent), which exists only after its agents. Therefore build the library
+/// first, then [`connect`](Self::connect) them; until then none is offered. All clones are connected together.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -134,38 +135,39 @@ pub struct DirigentTools {
 }
 
 impl DirigentTools {
-    /// Creates the tools of agents in this guild, in which they create channels.
+    /// Creates the tools of agents in this guild. New channels are created there.
     pub fn new(guild: GuildId) -> Self {
         Self { guild, workspace: None, only: None, connected: Arc::default() }
     }
 
-    /// Sets the folder of the agents' files, as an absolute path: `discussion-complete` looks for a summary there. Default none: the
-    /// summary is then given as a text.
+    /// Sets the folder of the agents' files, as an absolute path. `discussion-complete` looks there for a summary.
+    /// Without a folder, which is the default, the agent passes the summary as text.
     #[must_use]
     pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
         self.workspace = Some(folder.into());
         self
     }
 
-    /// Offers only these of the tools. Default: all six. A small model does better with few.
+    /// Offers only these tools. All six are offered by default, but a small model does better with few.
     #[must_use]
     pub fn only<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.only = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Lets the tools act. They hold the library from then on, as the library holds its agents: a host that ends it and goes on
-    /// itself [disconnects](Self::disconnect) them, or it keeps its memory and its store.
+    /// Lets the tools act. From then on they keep the library alive, as the library does its agents. If your program
+    /// ends the library and runs on, [disconnect](Self::disconnect) them, because otherwise its memory and its store
+    /// are never released.
     pub fn connect(&self, tools: Tools) {
         *self.connected.write().unwrap_or_else(PoisonError::into_inner) = Some(tools);
     }
 
-    /// Offers no tool any more, and holds the library no longer.
+    /// Stops offering tools, and releases the library.
     pub fn disconnect(&self) {
         *self.connected.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Who calls, and from where.
+    /// Describes the agent that calls, and its channel.
     fn caller(&self, turn: &Turn) -> Caller {
         Caller {
             guild: Some(self.guild),

@@ -1,12 +1,12 @@
-//! What an answer cost.
+//! The cost of an answer.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-/// What one answer of a model used. Given to [`ChatAgent::on_usage`](crate::ChatAgent::on_usage) and
-/// [`Chat::on_usage`](crate::Chat::on_usage).
+/// The tokens and the cost of one answer. You get it in the hooks [`ChatAgent::on_usage`](crate::ChatAgent::on_usage)
+/// and [`Chat::on_usage`](crate::Chat::on_usage).
 ///
 /// ```
 /// use dirigent_llm::Usage;
@@ -17,17 +17,18 @@ use serde_json::Value;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that hosts compare")]
 pub struct Usage {
-    /// The model that answered, as the endpoint calls it.
+    /// The model that answered, by the endpoint's name for it.
     pub model: String,
-    /// The tokens of the prompt, the cached ones included.
+    /// The tokens of the prompt, including the cached ones.
     pub prompt_tokens: u64,
-    /// Those of them that the endpoint had in its cache.
+    /// The part of the prompt's tokens that the endpoint had in its cache.
     pub cached_tokens: u64,
-    /// The tokens of the answer, reasoning included.
+    /// The tokens of the answer, including reasoning.
     pub reply_tokens: u64,
-    /// Whether the endpoint told no numbers, so that these are estimated from the texts: four letters a token.
+    /// True if the endpoint reported no numbers. They are then estimated at four letters a token.
     pub is_estimated: bool,
-    /// What was reported to the channel's budget: by the [`Prices`], or [`total`](Self::total) without a price for the model.
+    /// The cost that was reported to the channel's budget. It follows from the [`Prices`], or is the
+    /// [`total`](Self::total) if the model has no price.
     pub cost: u64,
 }
 
@@ -37,7 +38,7 @@ impl Usage {
         self.prompt_tokens.saturating_add(self.reply_tokens)
     }
 
-    /// What the endpoint told; nothing where it told no count of the prompt.
+    /// Reads the usage that an endpoint reported. Returns `None` if it did not count the prompt.
     pub(crate) fn told(usage: &Value) -> Option<Self> {
         let prompt_tokens = tokens(usage, &["/prompt_tokens", "/input_tokens"])?;
         let reply_tokens = tokens(usage, &["/completion_tokens", "/output_tokens"]).unwrap_or(0);
@@ -47,9 +48,10 @@ impl Usage {
     }
 }
 
-/// What a model costs, for a million tokens each, in the unit of [`BudgetRules::cost`](dirigent::settings::BudgetRules::cost).
+/// The price of a model for a million tokens, in the unit of
+/// [`BudgetRules::cost`](dirigent::settings::BudgetRules::cost).
 ///
-/// With micro-dollars as the unit, "$2.50 per million tokens" is 2,500,000: a token of it costs 2.5 units.
+/// For example, with micro-dollars as the unit, "$2.50 per million tokens" is 2,500,000, and one token costs 2.5 units.
 ///
 /// ```
 /// use dirigent_llm::Price;
@@ -59,16 +61,16 @@ impl Usage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "three numbers that hosts write down")]
 pub struct Price {
-    /// A million tokens of prompts.
+    /// The price of a million prompt tokens.
     pub prompt: u64,
-    /// A million tokens of prompts that the endpoint had in its cache.
+    /// The price of a million prompt tokens that the endpoint had in its cache.
     pub cached: u64,
-    /// A million tokens of answers, reasoning included.
+    /// The price of a million answer tokens, including reasoning.
     pub reply: u64,
 }
 
 impl Price {
-    /// What this usage costs, rounded up.
+    /// Returns the cost of this usage, rounded up.
     pub(crate) fn of(self, usage: &Usage) -> u64 {
         let fresh = usage.prompt_tokens.saturating_sub(usage.cached_tokens);
         let parts = [
@@ -82,7 +84,7 @@ impl Price {
     }
 }
 
-/// What models cost, by name. A clone shares the table.
+/// The prices of models, by name. Clones share the table.
 ///
 /// ```
 /// use dirigent_llm::{Price, Prices};
@@ -95,7 +97,7 @@ impl Price {
 pub struct Prices(Arc<HashMap<String, Price>>);
 
 impl Prices {
-    /// The price of the first of these names that has one.
+    /// Returns the price of the first of these names that has one.
     pub(crate) fn find(&self, names: [&str; 2]) -> Option<Price> {
         names.iter().find_map(|name| self.0.get(*name)).copied()
     }
@@ -107,11 +109,11 @@ impl<N: Into<String>> FromIterator<(N, Price)> for Prices {
     }
 }
 
-/// A number of tokens, wherever endpoints put it.
+/// Returns a number of tokens, wherever the endpoint put it.
 fn tokens(usage: &Value, paths: &[&str]) -> Option<u64> {
     paths.iter().find_map(|path| {
         let count = usage.pointer(path)?;
-        // Some count in floating point.
+        // Some endpoints count in floating point.
         count.as_u64().or_else(|| {
             let count = count.as_f64().filter(|count| (0.0..1e15).contains(count))?;
             #[expect(

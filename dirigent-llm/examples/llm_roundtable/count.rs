@@ -1,31 +1,32 @@
-//! What is counted of an evening.
+//! Counts what happens during an evening.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::fmt;
 
-/// How many of the newest replies a reply is held against.
+/// Each reply is compared with this number of the replies before it.
 const KEPT: usize = 10;
-/// From how many of a hundred word triples in common on two replies say the same.
+/// Two replies say the same if at least this percentage of their word triples are equal.
 const SAME_PERCENT: usize = 80;
-/// What marks reasoning.
+/// Marks that show that reasoning leaked into a post.
 const MARKS: [&str; 6] = ["<think", "</think", "[think]", "[/think]", "◁think", "<|channel|>"];
 
-/// The counts.
+/// The counts of an evening.
 #[derive(Debug, Default)]
 pub(crate) struct Count {
-    /// Turns of agents that ended: those in which something was posted, passes, failures and what was held back.
+    /// Turns that ended. Each of them also counts as posted, passed, failed or held back.
     pub(crate) turns: u64,
     pub(crate) posted: u64,
     pub(crate) passes: u64,
     pub(crate) failures: u64,
-    /// Replies that the library did not post, since they said what had been said.
+    /// Replies that the library did not post because they repeated what had been said.
     pub(crate) held_back: u64,
-    /// Calls of agents, as the agents count them.
+    /// Calls of agents, counted by the agents themselves.
     pub(crate) calls: u64,
-    /// Replies that were posted and say nearly word for word what one of the ten before them said.
+    /// Posted replies that repeat one of the ten replies before them nearly word for word.
     pub(crate) repeats: u64,
     pub(crate) reasoning_leaks: u64,
-    /// How often the channel became dormant, by the cause; `all-failed` if in the last cycle no agent did anything but fail.
+    /// The times that the channel became dormant, by cause. The cause is `all-failed` if every agent failed in the last
+    /// cycle.
     pub(crate) sleeps: BTreeMap<String, u64>,
     pub(crate) prompt_tokens: u64,
     pub(crate) reply_tokens: u64,
@@ -46,18 +47,19 @@ impl Count {
         }
     }
 
-    /// Turns whose agent was called and whose end was not told. One may be under way.
+    /// Returns the number of turns whose agent was called and whose end was never reported. The turn that is running is
+    /// not counted.
     pub(crate) fn lost(&self) -> u64 {
         self.calls.saturating_sub(self.turns).saturating_sub(1)
     }
 
-    /// Whether no promise was broken.
+    /// Returns true if no promise was broken.
     pub(crate) fn is_well(&self) -> bool {
         self.ended != "stalled" && self.reasoning_leaks == 0 && self.lost() == 0
     }
 }
 
-/// One line of JSON.
+/// Writes the counts as one line of JSON.
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let json = serde_json::json!({
@@ -70,7 +72,7 @@ impl fmt::Display for Count {
     }
 }
 
-/// Each three words that follow one another, numbers left out; of a shorter text the text.
+/// Returns every three consecutive words, without numbers. A shorter text is returned whole.
 fn triples(text: &str) -> HashSet<String> {
     let is_in_word = |c: char| !c.is_alphanumeric();
     let words: Vec<&str> = text

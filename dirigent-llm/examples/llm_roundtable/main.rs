@@ -1,12 +1,13 @@
-//! Personas with a model, in a Discord in memory.
+//! Personas talk through a model, in a Discord in memory.
 //!
 //! ```text
 //! cargo run -p dirigent-llm --example llm_roundtable -- --url http://127.0.0.1:11434/v1 --model llama3.2 --turns 30
 //! ```
 //!
-//! It ends after `--turns` turns of agents. When the channel becomes dormant, a person by script says the next thing. With `--every 25`
-//! the person also speaks after each 25 turns, and after the last turn the evening goes on until the channel is dormant. The last line is
-//! JSON: what was counted. An API key is taken from `DIRIGENT_LLM_KEY`. To be that person yourself, run `dirigent demo --model URL`.
+//! The evening ends after `--turns` turns of agents. When the channel becomes dormant, a scripted person says the next
+//! thing. With `--every 25` the person also speaks after each 25 turns, and after the last turn the evening goes on
+//! until the channel is dormant. The last line is JSON with the counts. Put an API key into `DIRIGENT_LLM_KEY`. If you
+//! want to be that person yourself, run `dirigent demo --model URL`.
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 
 mod count;

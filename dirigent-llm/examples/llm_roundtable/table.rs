@@ -1,4 +1,4 @@
-//! The table: a Discord in memory, agents, and a person.
+//! The table: a Discord in memory, its agents, and a person.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,25 +17,26 @@ use dirigent_testkit::memory_discord::Event;
 
 use crate::count::Count;
 
-/// What was asked for on the command line.
+/// The options of the command line.
 pub(crate) struct Flags {
     pub(crate) url: String,
     pub(crate) model: String,
     pub(crate) turns: u64,
     pub(crate) tokens: u64,
     pub(crate) messages: usize,
-    /// Makes an evening that can be had again.
+    /// The seed for the shuffles and for the model, so that you can repeat an evening.
     pub(crate) seed: Option<u64>,
     pub(crate) agents: usize,
-    /// After how many turns the person says the next thing, if the channel is not dormant before. Then the evening ends when it is.
+    /// The number of turns after which the person says the next thing, unless the channel becomes dormant first. With
+    /// it, the evening ends when the channel is dormant.
     pub(crate) every: Option<u64>,
     pub(crate) temperature: Option<f64>,
     pub(crate) keeps_repetitions: bool,
-    /// Where the evening is written down.
+    /// The file into which the recording of the evening is written.
     pub(crate) record: Option<String>,
 }
 
-/// The most agents.
+/// The most agents that can sit at the table.
 pub(crate) const AGENTS: usize = 8;
 
 const PERSONAS: [(&str, &str); AGENTS] = [
@@ -52,7 +53,7 @@ const PERSONAS: [(&str, &str); AGENTS] = [
     ("traveller", "You have been everywhere and tell of it. Answer in one short sentence."),
 ];
 
-/// What the person says, one after the other, whenever the channel is dormant.
+/// The person says these lines, one each time the channel is dormant.
 const LINES: [&str; 8] = [
     "Should we build a boat this summer?",
     "Which colour should the house have?",
@@ -64,9 +65,9 @@ const LINES: [&str; 8] = [
     "What would you teach a robot first?",
 ];
 
-/// How long nothing may happen.
+/// The evening counts as stalled if the table is quiet for this long.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// How long the wait before a repetition is at first; no service is spared here.
+/// The first wait before a request is repeated. It is short because the endpoint is your own.
 const RETRY_WAIT: Duration = Duration::from_millis(100);
 
 impl Flags {
@@ -85,14 +86,15 @@ impl Flags {
     }
 }
 
-/// A persona that counts how often it is called, and keeps what it said last.
+/// A persona that counts its calls and remembers its newest reply.
 struct Persona {
     agent: ChatAgent,
     calls: Arc<AtomicU64>,
     newest: Newest,
 }
 
-/// The newest reply of each agent: of one that is held back nobody else has the words.
+/// The newest reply of each agent. A reply that is held back is never posted, so this is the only place that has its
+/// words.
 type Newest = Arc<Mutex<HashMap<AgentId, String>>>;
 
 #[dirigent::async_trait]
@@ -109,11 +111,11 @@ impl Agent for Persona {
     }
 }
 
-/// What became of the turns of this cycle.
+/// The results of the turns of the current cycle.
 #[derive(Default)]
 struct Cycle {
     has_failure: bool,
-    /// An agent answered, also if only that it has nothing to add.
+    /// True if an agent answered, even if only to pass.
     has_answer: bool,
 }
 
@@ -126,18 +128,18 @@ pub(crate) struct Table {
     clock: SystemClock,
     calls: Arc<AtomicU64>,
     newest: Newest,
-    /// Tokens of prompts, and of replies.
+    /// The tokens of prompts, and of replies.
     tokens: Arc<[AtomicU64; 2]>,
     count: Count,
     said: usize,
-    /// After how many turns that was.
+    /// The number of turns that had ended when the person last spoke.
     said_at: u64,
     cycle: Cycle,
     recording: Recording,
 }
 
 impl Table {
-    /// Puts everything together, and gives the channel its turns.
+    /// Puts everything together, and switches turns on in the channel.
     pub(crate) async fn set(flags: Flags) -> Result<Self, AgentError> {
         let clock = SystemClock::new();
         let discord = MemoryDiscord::new(Arc::new(clock));
@@ -173,7 +175,7 @@ impl Table {
             let agent = agent.limits(|limits| {
                 limits.messages = flags.messages;
                 limits.retry_wait = RETRY_WAIT;
-                // A model on a machine that has other work is waited for.
+                // The machine that runs the model may be busy, so wait long for it.
                 (limits.first_byte, limits.between_bytes) = (PATIENCE, PATIENCE);
             });
             let persona = Persona { agent, calls: Arc::clone(&calls), newest: Arc::clone(&newest) };
@@ -202,7 +204,7 @@ impl Table {
         })
     }
 
-    /// Lets them talk until the turns are used up.
+    /// Lets the agents talk until the turns are used up.
     pub(crate) async fn evening(mut self) -> Result<Count, AgentError> {
         let (mut pushed, mut heard) = (self.discord.events(), self.dirigent.events());
         self.speak_by_script();
@@ -268,7 +270,7 @@ impl Table {
         let is_over = self.count.turns >= self.flags.turns;
         let falls_asleep = change.to == PhaseKind::Dormant && change.from != PhaseKind::Dormant;
         if falls_asleep {
-            // For the turns a failure is as a pass.
+            // The turn machine treats a failure like a pass, so the cause alone does not show it.
             let only_failures = self.cycle.has_failure && !self.cycle.has_answer;
             let is_silent = change.cause == Cause::AllPassed;
             let cause =

@@ -1,13 +1,14 @@
-//! A language model by script on this machine, for developing a bot without a model.
+//! A scripted language model on this machine, so that you can develop a bot without a real one.
 //!
 //! ```text
 //! cargo run -p dirigent-llm --features program -- --port 8089
 //! cargo run -p dirigent-llm --features program -- --script answers.jsonl
 //! ```
 //!
-//! It prints its address. Without a script it says a few lines in turn, with everything between them that a model and its
-//! endpoint do wrong: reasoning in the text, in a field and without an answer, names before the words, a rate limit, an outage, a
-//! connection that breaks, an answer that is no JSON, and now and then nothing to say.
+//! It prints its address. Without a script it says a few lines in turn. Between them it does everything that a model
+//! and its endpoint do wrong. For example, it puts reasoning into the text or into a field, writes names before its
+//! words, and sometimes has nothing to say. The endpoint limits the rate, fails, breaks the connection, or answers with
+//! something that is not JSON.
 #![expect(clippy::print_stdout, reason = "the address is the output")]
 
 use std::io;

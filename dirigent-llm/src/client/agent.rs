@@ -1,4 +1,4 @@
-//! The agent.
+//! The agent that asks a model in its turns.
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,7 +26,8 @@ use crate::usage::{Prices, Usage};
 type UsageHook = Arc<dyn Fn(&Turn, &Usage) + Send + Sync>;
 type RefusalHook = Arc<dyn Fn(&Turn, &RefusedRequest) + Send + Sync>;
 
-/// A hosted agent that asks a language model. See the [crate](crate) for what it does in a turn.
+/// A hosted agent that asks a language model when it has the floor. The [crate](crate) describes what it does in a
+/// turn.
 ///
 /// ```
 /// use dirigent_llm::{ChatAgent, Endpoint};
@@ -44,7 +45,7 @@ pub struct ChatAgent {
     on_refusal: Option<RefusalHook>,
 }
 
-/// An agent that asks this chat, with its endpoints, limits, prices, clock and hook.
+/// Makes an agent that asks this chat, with its endpoints, limits, prices, clock and hooks.
 impl From<Chat> for ChatAgent {
     fn from(chat: Chat) -> Self {
         let (persona, toolboxes) = (String::new(), Vec::new());
@@ -53,34 +54,34 @@ impl From<Chat> for ChatAgent {
 }
 
 impl ChatAgent {
-    /// Creates an agent that asks the model of this endpoint. It makes no request.
+    /// Creates an agent that asks the model of this endpoint. It makes no request yet.
     pub fn new(endpoint: Endpoint) -> Self {
         Chat::new(endpoint).into()
     }
 
-    /// Sets who the model is to be. It stands before the turn's briefing, which tells the model its name, who else is here,
-    /// and how to pass. Default: nothing.
+    /// Sets the text that tells the model who it is. The turn's briefing follows it, so you need not say the agent's
+    /// name, who else is here, or how to pass. Empty by default.
     #[must_use]
     pub fn persona(mut self, text: impl Into<String>) -> Self {
         self.persona = text.into();
         self
     }
 
-    /// Adds a model that is asked when the ones before it fail. Each turn begins with the first again.
+    /// Adds a model to ask when all models before it fail. Each turn begins with the first one again.
     #[must_use]
     pub fn fall_back_on(mut self, endpoint: Endpoint) -> Self {
         self.chat = self.chat.fall_back_on(endpoint);
         self
     }
 
-    /// Adds tools that the model may call. Default: none.
+    /// Adds tools that the model may call. There are none by default.
     #[must_use]
     pub fn tools(mut self, toolbox: impl Toolbox) -> Self {
         self.toolboxes.push(Arc::new(toolbox));
         self
     }
 
-    /// Changes the limits.
+    /// Changes the limits of a turn.
     ///
     /// ```
     /// # use dirigent_llm::{ChatAgent, Endpoint};
@@ -94,23 +95,24 @@ impl ChatAgent {
         self
     }
 
-    /// Sets what models cost, for the channel's budget ([`BudgetRules::cost`](dirigent::settings::BudgetRules::cost)). Default:
-    /// nothing, and the budget counts tokens.
+    /// Sets what models cost, for the channel's budget ([`BudgetRules::cost`](dirigent::settings::BudgetRules::cost)).
+    /// Without prices the budget counts tokens.
     #[must_use]
     pub fn prices(mut self, prices: Prices) -> Self {
         self.chat = self.chat.prices(prices);
         self
     }
 
-    /// Calls this with what each answer used, also one that could not be posted. It must not block.
+    /// Calls this hook with the usage of each answer, even if the answer could not be posted, because you pay for those
+    /// as well. The hook must not block.
     #[must_use]
     pub fn on_usage(mut self, hook: impl Fn(&Turn, &Usage) + Send + Sync + 'static) -> Self {
         self.on_usage = Some(Arc::new(hook));
         self
     }
 
-    /// Calls this with what an endpoint says each time it refuses a request, also one that is repeated then. It must not block, and
-    /// is where the words stay: no log has them.
+    /// Calls this hook each time an endpoint refuses a request, even if the request is then repeated. You read there
+    /// what the endpoint said, because those words are in no log. The hook must not block.
     #[must_use]
     pub fn on_refusal(
         mut self,
@@ -120,14 +122,14 @@ impl ChatAgent {
         self
     }
 
-    /// Sets where time comes from. Default: the [`SystemClock`](dirigent::SystemClock).
+    /// Sets the clock. By default it is the [`SystemClock`](dirigent::SystemClock); set another one in tests.
     #[must_use]
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
         self.chat = self.chat.clock(clock);
         self
     }
 
-    /// Takes the turn: asks, carries out what the model calls, and asks again, until it says something.
+    /// Takes the turn: asks the model, performs the calls that it makes, and asks again until it says something.
     async fn answer(&self, turn: &Turn) -> Result<String, ChatError> {
         let limits = &self.chat.limits;
         let offers = self.offers();
@@ -150,7 +152,7 @@ impl ChatAgent {
             let question = Question::new(prompt.messages(limits, tool_tokens));
             let question = Question { may_call, ..question.tools(Arc::clone(&tools)) };
             let answer = asking.ask(&question).await?;
-            // In the last round what it says is its answer, whatever it calls.
+            // In the last round its text is the answer, even if it also calls tools.
             if answer.calls.is_empty() || (!may_call && !answer.text.is_empty()) {
                 let said = prompt.names.take_off(&answer.text).trim();
                 if briefing.is_repeated_by(said) {
@@ -170,7 +172,7 @@ impl ChatAgent {
         Err(ChatError::ToolRounds { rounds: limits.tool_rounds })
     }
 
-    /// The tools that may be called in this turn, of two with one name the first.
+    /// Returns the tools that may be called in this turn. If two have one name, the first is offered.
     fn offers(&self) -> Vec<(Tool, &dyn Toolbox)> {
         let mut offers: Vec<(Tool, &dyn Toolbox)> = Vec::new();
         for toolbox in &self.toolboxes {
@@ -183,7 +185,7 @@ impl ChatAgent {
         offers
     }
 
-    /// Carries out a call. The model reads what is wrong with it, and can make another.
+    /// Performs a call. If it is wrong, the model reads why and can make another one.
     async fn call(
         &self,
         turn: &Turn,
@@ -229,7 +231,7 @@ impl ChatAgent {
 
 #[async_trait]
 impl Agent for ChatAgent {
-    /// Asks the model. The error is a [`ChatError`].
+    /// Asks the model. A failure is a [`ChatError`].
     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
         let answering = Box::pin(self.answer(&turn));
         let cancelled = Box::pin(turn.cancelled());
@@ -241,13 +243,13 @@ impl Agent for ChatAgent {
         }
     }
 
-    /// The words of a [`ChatError`], which hold nothing that is secret.
+    /// Returns the text of a [`ChatError`], because it contains no secrets.
     fn failure_class(&self, error: &AgentError) -> Option<String> {
         error.downcast_ref::<ChatError>().map(ToString::to_string)
     }
 }
 
-/// Shows neither the persona nor what tools there are.
+/// Hides the persona and the tools.
 impl fmt::Debug for ChatAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChatAgent").field("chat", &self.chat).finish_non_exhaustive()

@@ -1,4 +1,5 @@
-//! Asking until an answer comes: again after failures that may pass, and other endpoints where one fails.
+//! Asks until an answer comes: repeats requests after failures that may pass, and turns to the next endpoint if one
+//! fails.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -21,19 +22,20 @@ use crate::question::{ChatAnswer, Question, Thinking};
 use crate::refusal::RefusedRequest;
 use crate::usage::Usage;
 
-/// Asks a chat's endpoints.
+/// Asks the endpoints of a chat.
 pub(crate) struct Asking<'a> {
     pub(crate) chat: &'a Chat,
-    /// The turn that it is for; none outside of rooms.
+    /// The turn that asks, or `None` outside of rooms.
     pub(crate) turn: Option<&'a Turn>,
-    /// Told what each answer used, beside the chat's own hook.
+    /// Receives the usage of each answer, in addition to the chat's own hook.
     pub(crate) report: &'a (dyn Fn(&Usage) + Send + Sync),
-    /// Told what an endpoint says that refuses, beside the chat's own hook.
+    /// Receives each refusal of an endpoint, in addition to the chat's own hook.
     pub(crate) refused: &'a (dyn Fn(&RefusedRequest) + Send + Sync),
 }
 
 impl<'q> Question<'q> {
-    /// The messages, with what came with calls if this endpoint sent it and `keeps` it, and whether any of that is there.
+    /// Returns the messages for this endpoint, and whether they contain unread fields of earlier calls. Those fields
+    /// are included only if `keeps` is true and this endpoint sent them.
     fn messages_for(
         &self,
         endpoint: &Endpoint,
@@ -62,7 +64,7 @@ impl<'q> Question<'q> {
         (messages, has_kept)
     }
 
-    /// The body of a request, as JSON, and whether it holds what came with calls.
+    /// Returns the body of a request as JSON, and whether it contains unread fields of earlier calls.
     fn body(&self, endpoint: &Endpoint, keeps: bool) -> Result<(Bytes, bool), ChatError> {
         let (messages, has_kept) = self.messages_for(endpoint, keeps);
         let messages = json::of_messages(&messages).map_err(|_| ChatError::BadEndpoint)?;
@@ -78,7 +80,7 @@ impl<'q> Question<'q> {
         };
         let mut body = Vec::with_capacity(messages.len() + 1_024);
         serde_json::to_writer(&mut body, &request).map_err(|_| ChatError::BadEndpoint)?;
-        // Before its end.
+        // Drop the closing brace, because the messages follow.
         body.pop();
         body.extend_from_slice(b",\"messages\":");
         body.extend_from_slice(&messages);
@@ -86,7 +88,7 @@ impl<'q> Question<'q> {
         Ok((body.into(), has_kept))
     }
 
-    /// The fields of the endpoint, with how much is to be thought.
+    /// Returns the endpoint's own fields, and how much the model is asked to think.
     fn fields<'e>(&self, endpoint: &'e Endpoint) -> Cow<'e, Map<String, Value>> {
         let mut fields = Cow::Borrowed(endpoint.fields());
         if let Some(thinking) = self.thinking.filter(|thinking| *thinking != Thinking::Off) {
@@ -103,7 +105,7 @@ impl<'q> Question<'q> {
         self.images().map(|image| image.data.len()).sum()
     }
 
-    /// How many tokens the prompt has, roughly, as this body.
+    /// Estimates the tokens of the prompt from this body.
     fn estimate(&self, body: &Bytes) -> u64 {
         let words = std::str::from_utf8(body).map_or(0, estimate);
         let words = words.saturating_sub(self.image_bytes() / 4);
@@ -112,11 +114,11 @@ impl<'q> Question<'q> {
 }
 
 impl Asking<'_> {
-    /// The first answer that comes.
+    /// Returns the first answer that comes.
     ///
     /// # Errors
     ///
-    /// The last endpoint's last failure.
+    /// Returns the last failure of the last endpoint.
     pub(crate) async fn ask(&self, question: &Question<'_>) -> Result<ChatAnswer, ChatError> {
         let endpoints = &self.chat.endpoints;
         let mut failed = ChatError::BadEndpoint;
@@ -161,7 +163,7 @@ impl Asking<'_> {
                 }
                 Err(error) => error,
             };
-            // Some endpoints send reasoning, and refuse to be sent it: it is another request without it.
+            // Some endpoints send reasoning and then refuse to get it back, so send the request once more without it.
             if has_kept && matches!(error, ChatError::Refused { status: 400 | 422, .. }) {
                 ((body, has_kept), was_refused) = (question.body(endpoint, false)?, true);
                 continue;
@@ -188,7 +190,7 @@ impl Asking<'_> {
         (self.refused)(refusal);
     }
 
-    /// How long is waited before the request is repeated, if it is.
+    /// Returns how long to wait before the request is repeated, or `None` if it must not be.
     fn wait_after(
         &self,
         limits: &Limits,

@@ -1,26 +1,26 @@
-//! What comes beside an answer and goes back with its calls: Gemini refuses a call without its signature, `DeepSeek` one without
-//! its reasoning. It is not read, and none of it is said.
+//! Fields that come beside an answer and go back with its calls. For example, Gemini refuses a call without its
+//! signature, and `DeepSeek` one without its reasoning. They are never read and never posted.
 
 use serde_json::{Map, Value};
 
 use crate::calls::size_of;
 use crate::client::wire::Field;
 
-/// The fields beside an answer, as far as they have come.
+/// The fields beside an answer that have arrived.
 #[derive(Default)]
 pub(crate) struct Beside {
     fields: Map<String, Value>,
-    /// How many bytes came. With more than may be kept nothing is: half a signature is none.
+    /// The bytes that came. If there are too many, all fields are dropped, because half a signature is useless.
     bytes: usize,
 }
 
-/// The most bytes that are kept for an answer.
+/// The most bytes of such fields in one answer.
 const BYTES_MAX: usize = 256 * 1_024;
-/// Of a part of `reasoning_details` these grow from chunk to chunk.
+/// The fields of a `reasoning_details` part that grow from chunk to chunk.
 const GROWING: [&str; 2] = ["text", "summary"];
 
 impl Beside {
-    /// Takes a field, or a fragment of one: texts and lists go on, of an object the new fields are added.
+    /// Adds a field or a fragment of one. Texts and lists are appended, and an object gains the new fields.
     pub(crate) fn add(&mut self, name: &str, field: Field<'_>) {
         let new = match field {
             Field::Text(words) => Value::String(words.into_owned()),
@@ -59,7 +59,7 @@ impl Beside {
     }
 }
 
-/// Adds a part to the newest, if it goes on with it, else after it.
+/// Joins a part to the newest one if it continues it, and appends it otherwise.
 fn add_part(parts: &mut Vec<Value>, part: Value) {
     let goes_on = |newest: &Value| {
         let is_same = |name| newest.get(name).is_some() && newest.get(name) == part.get(name);

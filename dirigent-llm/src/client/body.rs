@@ -1,4 +1,4 @@
-//! The body of an answer, with a limit on how long each of its pieces may take.
+//! Reads the body of an answer, with a limit on how long each piece may take.
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
-/// Why a body ended before its end. Says nothing of what is in it.
+/// Why a body ended too early. It shows none of the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyError {
     Broken,
@@ -26,7 +26,7 @@ pub(crate) enum BodyError {
 }
 
 impl BodyError {
-    /// What is late at `until`, where all of it must have come until `end`.
+    /// Names the limit that ran out at `until`. The whole body had to arrive by `end`.
     pub(crate) fn late(has_begun: bool, until: Timestamp, end: Timestamp) -> Self {
         match has_begun {
             _ if until >= end => Self::TooSlow,
@@ -44,34 +44,34 @@ impl fmt::Display for BodyError {
 
 impl std::error::Error for BodyError {}
 
-/// A body whose first piece must come until a moment, and each other within a time.
+/// A body with a deadline for its first piece, and a longest pause between later ones.
 pub(crate) struct PacedBody<'a> {
     pieces: BoxStream<'a, Result<Bytes, BodyError>>,
     clock: &'a Arc<dyn Clock>,
-    /// A wait that ends at `until` or before: it is made once, and made anew only when it has ended too early.
+    /// A timer that ends at `until` or earlier. It is made anew only if it ended too early.
     wait: Option<BoxFuture<'a, ()>>,
-    /// Until when the next piece must come.
+    /// The deadline of the next piece.
     until: Timestamp,
     has_begun: bool,
-    /// Whether the next piece was asked for and has not come.
+    /// True while it waits for the next piece.
     is_waiting: bool,
     between: Duration,
-    /// Until when the last piece must come.
+    /// The deadline of the last piece.
     end: Timestamp,
     left: usize,
     event: EventBytes,
-    /// What was read to see how it begins.
+    /// The bytes that were read to see how the body begins.
     beginning: Option<Bytes>,
 }
 
-/// How many bytes the event that comes may still have: one that never ends would be kept until memory is full.
+/// The bytes that the current event may still have. Without this limit an event that never ends would fill the memory.
 #[derive(Clone)]
 pub(crate) struct EventBytes {
     left: Arc<AtomicUsize>,
     most: usize,
 }
 
-/// Any number.
+/// Sets no limit.
 impl Default for EventBytes {
     fn default() -> Self {
         Self::new(usize::MAX)
@@ -83,12 +83,12 @@ impl EventBytes {
         Self { left: Arc::new(AtomicUsize::new(most)), most }
     }
 
-    /// An event has come; the next one may be as long again.
+    /// Starts the count again for the next event.
     pub(crate) fn renew(&self) {
         self.left.store(self.most, Ordering::Relaxed);
     }
 
-    /// Counts a piece. Returns whether it may still come.
+    /// Counts a piece. Returns false if it exceeds the limit.
     fn take(&self, bytes: usize) -> bool {
         let left = self.left.load(Ordering::Relaxed).checked_sub(bytes);
         self.left.store(left.unwrap_or_default(), Ordering::Relaxed);
@@ -97,7 +97,7 @@ impl EventBytes {
 }
 
 impl<'a> PacedBody<'a> {
-    /// `until` is not after `end`.
+    /// Creates a body. `until` must not be later than `end`.
     pub(crate) fn new<E: 'a>(
         pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'a,
         clock: &'a Arc<dyn Clock>,
@@ -120,14 +120,15 @@ impl<'a> PacedBody<'a> {
         }
     }
 
-    /// The same, with at most `most` bytes, and `event` bytes an event.
+    /// Limits the body to `most` bytes, and each event in it to `event` bytes.
     pub(crate) fn bounded(mut self, most: usize, event: usize) -> (Self, EventBytes) {
         (self.left, self.event) = (most, EventBytes::new(event));
         let event = self.event.clone();
         (self, event)
     }
 
-    /// Reads all of it, at most `most` bytes. With an error before its end, what came before that is returned, too.
+    /// Reads the whole body, at most `most` bytes. If it ends with an error, you also get the bytes that came before
+    /// it.
     pub(crate) async fn read_all(&mut self, most: usize) -> (Vec<u8>, Result<(), BodyError>) {
         self.left = most;
         let mut all = Vec::new();
@@ -140,13 +141,14 @@ impl<'a> PacedBody<'a> {
         (all, Ok(()))
     }
 
-    /// Whether it begins as JSON does, after white space and a mark of the byte order. All of it is still there to be read.
+    /// Returns true if the body begins like JSON, after white space and a byte order mark. The bytes that it looks at
+    /// can still be read.
     pub(crate) async fn begins_as_json(&mut self) -> Result<bool, BodyError> {
         let mut beginning = Vec::new();
         loop {
             let words =
                 beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&beginning).trim_ascii_start();
-            // Not the beginning of the mark alone.
+            // The first byte of the mark alone does not tell yet.
             let first = words.first().filter(|first| **first != 0xef || words.len() > 2).copied();
             let next = match first {
                 Some(_) => None,
@@ -172,7 +174,7 @@ impl Stream for PacedBody<'_> {
         if let Poll::Ready(piece) = body.pieces.poll_next_unpin(context) {
             if let Some(Ok(piece)) = &piece {
                 if !body.has_begun {
-                    // From now on waits are of another length.
+                    // From here on the limit between pieces applies, so the old timer is of no use.
                     (body.has_begun, body.wait) = (true, None);
                 }
                 body.is_waiting = false;
@@ -183,7 +185,7 @@ impl Stream for PacedBody<'_> {
             }
             return Poll::Ready(piece);
         }
-        // Mostly pieces are there when they are asked for: the time is read only where one is not.
+        // A piece is usually there at once, so the clock is read only if it is not.
         if !body.is_waiting {
             body.is_waiting = true;
             if body.has_begun {

@@ -1,4 +1,4 @@
-//! A model with all that it takes to ask it.
+//! A model, with all that it takes to ask it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use crate::usage::{Prices, Usage};
 type UsageHook = Arc<dyn Fn(&Usage) + Send + Sync>;
 type RefusalHook = Arc<dyn Fn(&RefusedRequest) + Send + Sync>;
 
-/// A model that is asked with messages of the caller's: by a [`ChatAgent`](crate::ChatAgent) in its turns, and by code that is no
-/// agent in a room: an actor, a router, a judge, a summary. It has the endpoints, the failures, the repetitions and the limits; it
-/// keeps no history.
+/// Asks a model with messages that you choose. A [`ChatAgent`](crate::ChatAgent) uses it in its turns. You use it
+/// directly in code that is no agent in a room, for example an actor, a router, a judge or a summary. It knows the
+/// endpoints, repeats failed requests and keeps the limits, but has no history.
 ///
 /// ```no_run
 /// use dirigent_llm::{Chat, Endpoint, ModelMessage, Question};
@@ -42,7 +42,7 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// Creates a chat with the model of this endpoint. It makes no request.
+    /// Creates a chat with the model of this endpoint. It makes no request yet.
     pub fn new(endpoint: Endpoint) -> Self {
         Self {
             endpoints: vec![endpoint],
@@ -54,54 +54,56 @@ impl Chat {
         }
     }
 
-    /// Adds a model that is asked when the ones before it fail. Each question begins with the first again.
+    /// Adds a model to ask when all models before it fail. Each question begins with the first one again.
     #[must_use]
     pub fn fall_back_on(mut self, endpoint: Endpoint) -> Self {
         self.endpoints.push(endpoint);
         self
     }
 
-    /// Changes the limits. Outside a turn those of time, size and repetition count, and nothing is left out of a question.
+    /// Changes the limits. Outside a turn only those of time, size and repetition apply, because a question is always
+    /// sent whole.
     #[must_use]
     pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.limits);
         self
     }
 
-    /// Sets what models cost ([`Usage::cost`]). Default: nothing, and the cost is the number of tokens.
+    /// Sets what models cost ([`Usage::cost`]). Without prices the cost is the number of tokens.
     #[must_use]
     pub fn prices(mut self, prices: Prices) -> Self {
         self.prices = prices;
         self
     }
 
-    /// Calls this with what each answer used, also one that is of no use. It must not block.
+    /// Calls this hook with the usage of each answer, even if the answer is of no use. The hook must not block.
     #[must_use]
     pub fn on_usage(mut self, hook: impl Fn(&Usage) + Send + Sync + 'static) -> Self {
         self.on_usage = Some(Arc::new(hook));
         self
     }
 
-    /// Calls this with what an endpoint says each time it refuses a request, also one that is repeated then. It must not block, and
-    /// is where the words stay: no log has them.
+    /// Calls this hook each time an endpoint refuses a request, even if the request is then repeated. You read there
+    /// what the endpoint said, because those words are in no log. The hook must not block.
     #[must_use]
     pub fn on_refusal(mut self, hook: impl Fn(&RefusedRequest) + Send + Sync + 'static) -> Self {
         self.on_refusal = Some(Arc::new(hook));
         self
     }
 
-    /// Sets where time comes from. Default: the [`SystemClock`].
+    /// Sets the clock. By default it is the [`SystemClock`]; set another one in tests.
     #[must_use]
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
         self.clock = clock.into_shared();
         self
     }
 
-    /// Asks, and returns the first usable answer, without white space around it.
+    /// Asks the model, and returns the first usable answer, trimmed.
     ///
     /// # Errors
     ///
-    /// The last endpoint's last failure. One that may pass was repeated before, as the limits say.
+    /// Returns the last failure of the last endpoint. A failure that may pass was retried first, as often as
+    /// [`Limits::retries`] allows.
     ///
     /// # Cancellation
     ///
@@ -110,7 +112,7 @@ impl Chat {
         Asking { chat: self, turn: None, report: &|_| (), refused: &|_| () }.ask(question).await
     }
 
-    /// Counts what an answer used: gives it its cost, and tells the host of it.
+    /// Sets the cost of an answer, and passes its usage to the hook.
     pub(crate) fn count(&self, usage: &mut Usage, model: &str) {
         let price = self.prices.find([&usage.model, model]);
         usage.cost = price.map_or_else(|| usage.total(), |price| price.of(usage));

@@ -1,4 +1,4 @@
-//! Where a model is.
+//! The address of a model, and the settings for it.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,18 +31,19 @@ pub struct Endpoint {
     has_bad_header: bool,
     fields: Map<String, Value>,
     is_streaming: bool,
-    /// Whether it was seen to refuse what came with its own calls.
+    /// True after the endpoint refused the unread fields of its own calls.
     refuses_kept: Arc<AtomicBool>,
     client: Arc<OnceLock<Result<Client, ChatError>>>,
 }
 
-/// What the crate itself says in a request.
+/// Fields of a request that this crate sets itself.
 const OWN_FIELDS: [&str; 6] =
     ["model", "messages", "stream", "stream_options", "tools", "tool_choice"];
 
 impl Endpoint {
-    /// Creates an endpoint from its base address, which mostly ends with `/v1` (`/chat/completions` is added; a query stays), and
-    /// the model's name there. It makes no request; an address that is none fails each turn with [`ChatError::BadEndpoint`].
+    /// Creates an endpoint from its base address and the name of a model there. The address usually ends with `/v1`;
+    /// `/chat/completions` is added, and a query stays. This makes no request. If the address is invalid, each turn
+    /// fails with [`ChatError::BadEndpoint`].
     pub fn new(base: impl AsRef<str>, model: impl Into<String>) -> Self {
         Self {
             url: completions_url(base.as_ref()),
@@ -56,14 +57,14 @@ impl Endpoint {
         }
     }
 
-    /// Sends this key as `Authorization: Bearer …`. Default: none, as local servers have it.
+    /// Sends this key as `Authorization: Bearer …`. You need none for most local servers.
     #[must_use]
     pub fn key(self, key: impl AsRef<str>) -> Self {
         self.header(AUTHORIZATION.as_str(), format!("Bearer {}", key.as_ref()))
     }
 
-    /// Sends this header with every request: `api-key` at Azure, `HTTP-Referer` at OpenRouter. What is no header fails each
-    /// turn with [`ChatError::BadEndpoint`].
+    /// Sends this header with every request, for example `api-key` for Azure or `HTTP-Referer` for OpenRouter. If the
+    /// header is invalid, each turn fails with [`ChatError::BadEndpoint`].
     #[must_use]
     pub fn header(mut self, name: &str, value: impl AsRef<str>) -> Self {
         let name = HeaderName::from_bytes(name.as_bytes());
@@ -77,9 +78,10 @@ impl Endpoint {
         self
     }
 
-    /// Sends this field with every request: `temperature`, `max_tokens` or `max_completion_tokens`, `seed`, `stop`,
-    /// `reasoning_effort`, and what else the endpoint takes. Default: none, so that the endpoint's defaults hold. Fields that the
-    /// crate sets itself (`model`, `messages`, `stream`, `stream_options`, `tools`, `tool_choice`) are not changed by it.
+    /// Sends this field with every request. For example `temperature`, `max_tokens` or `max_completion_tokens`, `seed`,
+    /// `stop` or `reasoning_effort`, if your endpoint takes it. Without a field the endpoint's default applies. Fields
+    /// that the crate sets itself (`model`, `messages`, `stream`, `stream_options`, `tools`, `tool_choice`) cannot be
+    /// changed.
     #[must_use]
     pub fn field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         let name = name.into();
@@ -89,16 +91,16 @@ impl Endpoint {
         self
     }
 
-    /// Asks for answers as a whole, for endpoints that cannot stream, or not together with tools. Default: answers are
-    /// streamed, which tells an endpoint that has stopped from a slow one; without it
-    /// [`Limits::first_byte`](crate::Limits::first_byte) is the time for the whole answer.
+    /// Asks for whole answers instead of streams. Use it if your endpoint cannot stream, or cannot stream together with
+    /// tools. Streams are the default because they tell a slow endpoint from one that has stopped. Without them
+    /// [`Limits::first_byte`](crate::Limits::first_byte) limits the whole answer.
     #[must_use]
     pub const fn whole_answers(mut self) -> Self {
         self.is_streaming = false;
         self
     }
 
-    /// Returns the same endpoint with another of its models. Both share their connections.
+    /// Returns this endpoint with another of its models. Both share their connections.
     ///
     /// ```
     /// use dirigent_llm::Endpoint;
@@ -110,27 +112,27 @@ impl Endpoint {
         Self { model: model.into(), refuses_kept: Arc::default(), ..self.clone() }
     }
 
-    /// Where it is, for a log: an address may hold a password.
+    /// Returns the host name for logs. The full address may contain a password.
     pub(crate) fn host(&self) -> Option<&str> {
         self.url.as_ref().and_then(Url::host_str)
     }
 
-    /// Which endpoint and model it is. Never shown: an address may hold a password.
+    /// Returns a key for this endpoint and model. Never show it, because the address may contain a password.
     pub(crate) fn identity(&self) -> Arc<str> {
         format!("{} {}", self.model, self.url.as_ref().map_or("", Url::as_str)).into()
     }
 
-    /// Whether it takes back what came with its calls.
+    /// Returns true if the endpoint accepts the unread fields of its own calls.
     pub(crate) fn takes_kept(&self) -> bool {
         !self.refuses_kept.load(Ordering::Relaxed)
     }
 
-    /// It answered without what came with its calls, and not with it.
+    /// Remembers that the endpoint answered only without the unread fields of its calls.
     pub(crate) fn refuse_kept(&self) {
         self.refuses_kept.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the model's name, as the endpoint calls it.
+    /// Returns the model's name at this endpoint.
     pub fn model(&self) -> &str {
         &self.model
     }
@@ -143,7 +145,7 @@ impl Endpoint {
         &self.fields
     }
 
-    /// The request's address, headers and client.
+    /// Returns the address, headers and client of a request.
     pub(crate) fn target(&self) -> Result<(Url, HeaderMap, Client), ChatError> {
         let url = self.url.clone().filter(|_| !self.has_bad_header);
         let url = url.ok_or(ChatError::BadEndpoint)?;
@@ -152,7 +154,7 @@ impl Endpoint {
     }
 }
 
-/// The address of the completions below a base address.
+/// Returns the address of the completions below a base address.
 fn completions_url(base: &str) -> Option<Url> {
     let mut url = Url::parse(base.trim()).ok()?;
     let is_usable = url.scheme() == "http" || (url.scheme() == "https" && cfg!(feature = "tls"));
@@ -170,7 +172,7 @@ fn client_for(url: &Url) -> Result<Client, ChatError> {
     let address = host.parse::<std::net::IpAddr>();
     let is_local = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
     if is_local {
-        // A proxy of the environment is for what lies outside.
+        // The environment's proxy is for remote hosts, so a local one is asked directly.
         builder = builder.no_proxy();
     }
     #[cfg(feature = "tls")]
@@ -180,7 +182,7 @@ fn client_for(url: &Url) -> Result<Client, ChatError> {
     builder.build().map_err(|_| ChatError::BadEndpoint)
 }
 
-/// Shows where it is without user, password and query, and no header.
+/// Shows the host and the model. The user, password, query and headers stay hidden.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")

@@ -1,9 +1,9 @@
-//! The messages of a request as JSON. A prompt has some ten thousand letters, nearly all of which stand in JSON as they are: they
-//! are copied by the run.
+//! Writes the messages of a request as JSON. A prompt has some ten thousand letters, and nearly all of them need no
+//! escape. They are copied in long runs, which is fast.
 
 use crate::message::ModelMessage;
 
-/// Writes messages as their `Serialize` does.
+/// Writes messages exactly as their `Serialize` does.
 pub(crate) fn of_messages(messages: &[ModelMessage<'_>]) -> serde_json::Result<Vec<u8>> {
     let texts: usize = messages.iter().map(|message| message.text().len()).sum();
     let images = messages.iter().flat_map(ModelMessage::images);
@@ -63,9 +63,9 @@ fn write_text(mut text: &[u8], json: &mut Vec<u8>) {
     }
 }
 
-/// How many bytes at the beginning stand in JSON as they are.
+/// Returns how many leading bytes need no escape in JSON.
 fn plain(text: &[u8]) -> usize {
-    // Blocks are looked through without a branch for each byte.
+    // Whole blocks are checked without a branch for each byte.
     let is_special = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
     let has_special = |block: &[u8]| block.iter().fold(false, |any, byte| any | is_special(byte));
     let blocks = text.chunks_exact(32).take_while(|block| !has_special(block)).count() * 32;

@@ -1,9 +1,9 @@
-//! How much, how often and how long.
+//! Limits of a turn: sizes, counts and times.
 
 use std::time::Duration;
 
-/// What bounds a turn, or a question outside of one. Set with [`ChatAgent::limits`](crate::ChatAgent::limits) or
-/// [`Chat::limits`](crate::Chat::limits).
+/// Limits of a turn, or of a question outside one. You change them with [`ChatAgent::limits`](crate::ChatAgent::limits)
+/// or [`Chat::limits`](crate::Chat::limits).
 ///
 /// ```
 /// let limits = dirigent_llm::Limits::default();
@@ -12,41 +12,50 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The most messages of the channel in a prompt, newest first; at most 100, one request of Discord's. What people said
-    /// since the agent's last turn ([`Turn::missed`](dirigent::Turn::missed)) is in the prompt even if it is more. Default 50.
+    /// The most messages of the channel in a prompt, newest first. At most 100, because that is one request of
+    /// Discord's. Messages that people wrote since the agent's last turn ([`Turn::missed`](dirigent::Turn::missed)) are
+    /// included even beyond this limit. Default 50.
     pub messages: usize,
-    /// The most tokens of a prompt, estimated at four letters a token: briefing, tools, messages and what tools answered. The
-    /// oldest messages are left out first, then the oldest of what people said since the agent's last turn, and the prompt says
-    /// how many these are; then the oldest rounds of tools, each with its answers. The briefing, the newest
-    /// message and the newest round stay. Default 3,000, which leaves room for an answer in a context of 4,096, as local servers
-    /// have it unless told otherwise; they cut the briefing off without a word.
+    /// The most tokens of a prompt, estimated at four letters a token: briefing, tools, messages and the tools'
+    /// answers.
+    ///
+    /// If it is too long, the oldest messages are left out first. Next are the oldest messages that people wrote since
+    /// the agent's last turn, and the prompt says how many. Last are the oldest rounds of tools, each with its answers.
+    /// The briefing, the newest message and the newest round always stay.
+    ///
+    /// Default 3,000. That leaves room for an answer in a context of 4,096 tokens, which local servers often have by
+    /// default. Those servers would cut off the briefing without an error.
     pub prompt_tokens: usize,
-    /// How many pictures of the channel's messages the model is shown in a turn, the newest: PNG, JPEG, WebP and GIF. Each counts as
-    /// 1,000 tokens of the prompt. They are read from the chat's own file host and sent to the agent's endpoints, and nowhere else.
-    /// Default 0: the model reads the files' names, and the briefing says that it cannot see them. For a model that takes pictures.
+    /// The most pictures that the model sees in a turn, newest first. PNG, JPEG, WebP and GIF count; each costs 1,000
+    /// tokens of the prompt. They are read from the chat's own file host, and sent only to the agent's endpoints. Raise
+    /// it if your model takes pictures. With the default 0 the model reads only file names, and the briefing says that
+    /// it cannot see the files.
     pub pictures: usize,
-    /// The most bytes of all pictures of a turn together; those that would exceed it are not shown. Default 4 MiB.
+    /// The most bytes of all pictures of a turn together. A picture that would exceed it is not shown. Default 4 MiB.
     pub picture_bytes: usize,
-    /// Rounds in which the model may call tools in a turn. In the one after them it must answer; if it only calls
-    /// tools all the same, the turn fails with [`ChatError::ToolRounds`](crate::ChatError::ToolRounds). Default 8.
+    /// The most rounds in a turn in which the model may call tools. In the next one it must answer. If it only calls
+    /// tools there, the turn fails with [`ChatError::ToolRounds`](crate::ChatError::ToolRounds). Default 8.
     pub tool_rounds: usize,
-    /// The most letters of one tool's answer that the model is given; of a longer one the beginning. Default 8,000.
+    /// The most letters of a tool's answer that the model reads. A longer answer is cut at the end. Default 8,000.
     pub tool_answer_chars: usize,
-    /// How long the first byte of an answer may take, connecting included. A model that is loaded first, or that reads a long
-    /// prompt on a CPU, needs minutes. Default 120 s.
+    /// The longest wait for the first byte of an answer, including the connection. A model needs minutes if it must be
+    /// loaded first, or if it reads a long prompt on a CPU. Default 120 s.
     pub first_byte: Duration,
-    /// How long an answer that has begun may pause. Default 30 s.
+    /// The longest pause within an answer. Default 30 s.
     pub between_bytes: Duration,
-    /// How long an answer may take from the request to its end. An endpoint that sends signs of life and no answer is given up
-    /// then; it is not asked again. Default 10 min, as long as a turn may last by default.
+    /// The longest time from the request to the end of its answer. It ends a request to an endpoint that shows signs of
+    /// life and never answers; such a request is not repeated. Default 10 min, which is also the default limit of a
+    /// turn.
     pub whole_answer: Duration,
-    /// The longest answer, in bytes, reasoning not counted in. Default 256 KiB.
+    /// The most bytes of an answer, without its reasoning. Default 256 KiB.
     pub answer_bytes: usize,
-    /// How often a request is repeated at one endpoint after a failure that may pass, within the turn's deadline. Default 2.
+    /// The most repetitions of a request at one endpoint after a failure that may pass. All of them must fit into the
+    /// turn's deadline. Default 2.
     pub retries: u32,
-    /// The first wait before a repetition where the endpoint asks for none; it doubles each time. Default 1 s.
+    /// The first wait before a request is repeated, if the endpoint does not ask for another one. It doubles each time.
+    /// Default 1 s.
     pub retry_wait: Duration,
-    /// The longest wait for an endpoint while there is another to fall back on, and, in a turn without a deadline, at all.
+    /// The longest wait for an endpoint if there is another one to fall back on, or if the turn has no deadline.
     /// Default 20 s.
     pub retry_wait_max: Duration,
 }

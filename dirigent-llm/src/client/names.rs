@@ -1,19 +1,19 @@
-//! Names that a model writes before its words, as it sees them in the transcript.
+//! Names that a model writes before its words, because it sees them in the transcript.
 
 use dirigent::{ChatMessage, Turn};
 
-/// The names that are taken off a reply.
+/// The names that are removed from a reply.
 pub(crate) struct Names {
     known: Vec<String>,
-    /// The agent's own mention, `<@1>`.
+    /// The agent's own mention, for example `<@1>`.
     mention: String,
 }
 
-/// The most names that are taken off one reply.
+/// The most names that are removed from one reply.
 const NAMES_MAX: usize = 4;
 
 impl Names {
-    /// The agents of the channel, and who wrote one of these messages.
+    /// Collects the names of the channel's agents and of the authors of these messages.
     pub(crate) fn of(turn: &Turn) -> Self {
         let me = turn.me();
         let mention = format!("<@{}>", me.discord_user_id);
@@ -26,7 +26,7 @@ impl Names {
         names
     }
 
-    /// Knows the author's name, too.
+    /// Adds the name of the message's author.
     pub(crate) fn add_author(&mut self, message: &ChatMessage) {
         message.author_name.iter().for_each(|name| self.add(name));
     }
@@ -38,8 +38,8 @@ impl Names {
         }
     }
 
-    /// The text without names before it: `alice: bob: Hello` is `Hello`. The mention of another account stays, since it
-    /// calls its owner.
+    /// Returns the text without leading names, so `alice: bob: Hello` becomes `Hello`. The mention of another account
+    /// stays, because it calls that account.
     pub(crate) fn take_off<'a>(&self, text: &'a str) -> &'a str {
         let mut text = text;
         for _ in 0..NAMES_MAX {
@@ -62,7 +62,7 @@ impl Names {
     }
 }
 
-/// What follows a name, in whatever case it is written.
+/// Returns the text after a name, in any letter case.
 fn after<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = text.chars();
     let is_it = name.chars().all(|expected| {

@@ -1,4 +1,4 @@
-//! An answer, put together from its chunks.
+//! Assembles an answer from its chunks.
 
 use std::sync::Arc;
 
@@ -15,56 +15,57 @@ use crate::question::ChatAnswer;
 use crate::reasoning::{without_leading_think, without_reasoning};
 use crate::usage::Usage;
 
-/// What came of an answer so far.
+/// The parts of an answer that have arrived.
 #[derive(Default)]
 pub(crate) struct Partial {
     text: String,
     has_reasoning: bool,
-    /// Whether any message came, if only an empty one.
+    /// True if any message came, even an empty one.
     has_message: bool,
-    /// Which of several answers is read.
+    /// The number of the answer that is read, if there are several.
     choice: Option<u64>,
     is_refused: bool,
     calls: Calls,
-    /// What goes back with the calls.
+    /// Fields that go back with the calls.
     beside: Beside,
     finish: Option<Finish>,
-    /// How many bytes it had when a finish came by itself, without words and after all of them.
+    /// The size in bytes when a finish came by itself, after all words.
     closed_at: Option<usize>,
-    /// How many bytes it had when the finish came. With more of them, the finish alone does not say that the answer is over.
+    /// The size in bytes when the finish came. If more bytes follow, the finish alone does not end the answer.
     finished_at: usize,
     usage: Option<Usage>,
     model: Option<String>,
-    /// What the newest chunk had around its words.
+    /// The JSON around the words of the newest chunk.
     shape: Shape,
 }
 
-/// The fields that hold reasoning.
+/// The fields that contain reasoning.
 const REASONING: [&str; 5] =
     ["reasoning_content", "reasoning", "reasoning_details", "thinking", "thinking_blocks"];
-/// The longest name of a model that is taken over from an endpoint, in bytes.
+/// The longest model name, in bytes, that is accepted from an endpoint.
 const MODEL_MAX: usize = 200;
 
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Finish {
-    /// It was whole.
+    /// The answer is whole.
     Whole,
-    /// It calls tools.
+    /// The model calls tools.
     Calls,
-    /// Its tokens were used up.
+    /// The limit of tokens was reached.
     Cut,
-    /// A filter took it.
+    /// A content filter removed it.
     Filtered,
     /// The endpoint failed in the middle of it.
     Failed,
-    /// A reason that is not known here: `abort` of vLLM, `insufficient_system_resource` of `DeepSeek`, `network_error` of GLM.
+    /// A reason that this crate does not know, for example `abort` of vLLM, `insufficient_system_resource` of
+    /// `DeepSeek` or `network_error` of GLM.
     Unknown,
 }
 
 impl Finish {
-    /// The finish of this name, in any letter case. The names are those of OpenAI, and those that other endpoints pass on from the
-    /// model's own interface.
+    /// Returns the finish of this name, in any letter case. The names are OpenAI's, and those that other endpoints pass
+    /// on from a model's own interface.
     fn of(name: &str) -> Self {
         match name.trim().to_ascii_lowercase().as_str() {
             "stop" | "stop_sequence" | "end_turn" | "eos" | "eos_token" | "complete" => Self::Whole,
@@ -79,11 +80,11 @@ impl Finish {
 }
 
 impl Partial {
-    /// Takes a chunk of a stream as JSON.
+    /// Adds a chunk of a stream, as JSON.
     ///
     /// # Errors
     ///
-    /// [`ChatError::NotChat`] for what is no chunk, and an error that the endpoint reports inside.
+    /// Returns [`ChatError::NotChat`] if the data is no chunk, or the error that the endpoint reports inside it.
     pub(crate) fn add_chunk(&mut self, data: &str) -> Result<(), ChatError> {
         if let Some(words) = self.shape.words_of(data) {
             self.text.push_str(words);
@@ -94,23 +95,23 @@ impl Partial {
         self.add(chunk)?;
         match place.filter(|place| self.choice == Some(place.choice)) {
             Some(place) => self.shape.set(data, &place),
-            // What it told besides would not be told again.
+            // This chunk says more than words, so later chunks must not be compared with it.
             None => self.shape = Shape::default(),
         }
         Ok(())
     }
 
-    /// Takes a chunk, or a whole answer.
+    /// Adds a chunk, or a whole answer.
     ///
     /// # Errors
     ///
-    /// An error that the endpoint reports inside.
+    /// Returns the error that the endpoint reports inside it.
     pub(crate) fn add(&mut self, mut completion: Completion<'_>) -> Result<(), ChatError> {
         if let Some(error) = completion.told_error() {
             return Err(reported(&error));
         }
         if let Some(usage) = completion.usage.as_ref().and_then(Usage::told) {
-            // Some endpoints count on in each chunk: the last is the sum.
+            // Some endpoints send a running total with each chunk, so the last one is the sum.
             self.usage = Some(usage);
         }
         let model = completion.model.as_ref().and_then(Field::as_str);
@@ -134,7 +135,7 @@ impl Partial {
         Ok(())
     }
 
-    /// Whether the choice is of the answer that is read: of the first that came.
+    /// Returns true if this choice belongs to the answer that is read, which is the first one that came.
     fn reads(&mut self, choice: &Choice<'_>) -> bool {
         let index = choice.index();
         *self.choice.get_or_insert(index) == index
@@ -149,7 +150,7 @@ impl Partial {
                 continue;
             };
             self.has_reasoning |= REASONING.contains(&name) && field.has_words();
-            // Of a thought that is no call's, the mark says nothing.
+            // The mark says nothing about a thought that belongs to no call.
             if !(is_thought && name == "extra_content") {
                 self.beside.add(name, field);
             }
@@ -169,31 +170,31 @@ impl Partial {
         }
     }
 
-    /// Whether any message came: without one it is no answer, not even an empty one.
+    /// Returns true if any message came. Otherwise this is no answer, not even an empty one.
     pub(crate) const fn is_chat(&self) -> bool {
         self.has_message
     }
 
-    /// How many bytes it keeps.
+    /// Returns how many bytes are stored.
     pub(crate) fn bytes(&self) -> usize {
         self.text.len() + self.calls.bytes()
     }
 
-    /// Whether the endpoint said that the answer is over, and nothing of it came afterwards.
+    /// Returns true if the endpoint ended the answer, and no more of it came afterwards.
     pub(crate) fn is_finished(&self) -> bool {
         self.finish.is_some() && self.finished_at == self.bytes()
     }
 
-    /// Whether nothing but numbers can follow: the finish came by itself.
+    /// Returns true if only the token counts can still follow, because the finish came by itself.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_finished() && self.closed_at == Some(self.bytes())
     }
 
-    /// What the answer used, or an estimate of its own part without the prompt's; and the whole answer, without its usage. One that
-    /// keeps its tags loses only a leading block of `<think>`.
+    /// Returns the usage and the whole answer. If the endpoint reported no usage, it is estimated from the answer
+    /// alone, without the prompt. With `keeps_tags` only a leading `<think>` block is removed.
     ///
-    /// An answer whose end the endpoint did not name, or named with a word that is not known, is no whole answer: half a sentence must
-    /// not be posted, and half a call must not be carried out. `from` says which endpoint it is.
+    /// An answer without an end, or with an end that this crate does not know, is an error. Half a sentence must not be
+    /// posted, and half a call must not be performed. `from` names the endpoint.
     pub(crate) fn into_answer(
         self,
         model: &str,
@@ -220,7 +221,7 @@ impl Partial {
                 Err(ChatError::OnlyReasoning { is_cut })
             }
             Some(Finish::Whole) if is_empty && self.is_refused => Err(ChatError::Withheld),
-            // A call that the endpoint promises and does not send is no silence.
+            // If the endpoint announced a call and sent none, that is no silence.
             Some(Finish::Calls | Finish::Cut | Finish::Filtered | Finish::Unknown) | None
                 if is_empty =>
             {

@@ -1,4 +1,4 @@
-//! Pictures of the channel, for models that can look at them.
+//! Reads the pictures of a channel, for models that can see.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use dirigent::{ChatMessage, Turn};
 use crate::client::limits::Limits;
 use crate::message::Image;
 
-/// What of a turn's pictures may still be read.
+/// The number of pictures, and of their bytes, that may still be read in this turn.
 pub(crate) struct Pictures<'t> {
     turn: &'t Turn,
     count: usize,
@@ -20,7 +20,7 @@ impl<'t> Pictures<'t> {
         Self { turn, count: limits.pictures, bytes: limits.picture_bytes }
     }
 
-    /// The pictures of a message, as far as they may be shown and can be read.
+    /// Reads the pictures of a message, within the limits that remain.
     pub(crate) async fn of(&mut self, message: &ChatMessage) -> Vec<Image> {
         let mut images = Vec::new();
         for file in &message.attachments {
@@ -44,7 +44,7 @@ impl<'t> Pictures<'t> {
                 return None;
             }
         };
-        // Half a picture is none, and what it is its own bytes say.
+        // Part of a picture is useless, and only its own bytes say which format it has.
         let mime_type = kind_of(&bytes).filter(|_| bytes.len() == size)?;
         self.count -= 1;
         self.bytes -= size;
@@ -52,7 +52,7 @@ impl<'t> Pictures<'t> {
     }
 }
 
-/// What the first bytes of a picture say that it is.
+/// Returns the media type that the first bytes of a picture show.
 fn kind_of(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),

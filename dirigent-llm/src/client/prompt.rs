@@ -1,4 +1,4 @@
-//! What a model reads: the briefing, the channel's messages, and the rounds of tools of this turn.
+//! The text that a model reads: the briefing, the channel's messages, and this turn's rounds of tools.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -14,54 +14,55 @@ use crate::client::pictures::Pictures;
 use crate::client::tokens::{OF_A_CALL, OF_A_MESSAGE, OF_AN_IMAGE, estimate};
 use crate::message::{Image, ModelMessage};
 
-/// The prompt of a turn, which grows with each round of tools.
+/// The prompt of a turn. It grows with each round of tools.
 pub(crate) struct Prompt {
     system: String,
-    /// Oldest first.
+    /// The messages of the channel, oldest first.
     said: Vec<Said>,
     rounds: Vec<Round>,
     me: UserId,
-    /// How many messages of people this agent does not get any more.
+    /// The number of people's messages that this agent will never get ([`Turn::left_out`]).
     lost: usize,
-    /// The messages that it has, or had.
+    /// The messages that the prompt has or had.
     known: Vec<MessageId>,
     lines: Lines,
     /// The names that are known in this channel.
     pub(crate) names: Names,
 }
 
-/// A message of the channel.
+/// A message of the channel, as the model reads it.
 struct Said {
     id: MessageId,
     is_mine: bool,
-    /// A person said it, and this is the turn that brings it.
+    /// True if a person said it and the agent has not seen it before this turn.
     is_owed: bool,
     line: String,
-    /// The pictures that it shows.
+    /// The pictures of the message.
     images: Vec<Image>,
     tokens: usize,
 }
 
-/// Tools that the model called, what they answered, and what was said meanwhile.
+/// A round of tools: the model's calls, their answers, and what was said in the channel during it.
 #[derive(Default)]
 struct Round {
     text: String,
     calls: Vec<ModelToolCall>,
-    /// What each call came to, in the calls' order.
+    /// The answer to each call, in the order of the calls.
     answers: Vec<String>,
     heard: Vec<String>,
     tokens: usize,
 }
 
-/// What is said where a channel has no message, or the newest is the agent's own: many models answer only to another speaker.
+/// Sent if the channel has no message, or if the newest one is the agent's own. Many models answer only to another
+/// speaker.
 const NOTHING_SAID: &str = "(No message has been written yet.)";
 const NOTHING_NEW: &str = "(No message has been written since. It is your turn.)";
-/// What is said before the agent's own words where these are the first: many models want another speaker to begin.
+/// Sent before the agent's own words if those are the first. Many models want another speaker to begin.
 const EARLIER: &str = "(What was said before is left out.)";
 
 impl Prompt {
-    /// The prompt as it is when a turn begins: reads the transcript, and joins it with what the turn was handed. If the
-    /// transcript cannot be read, what the turn was handed is all.
+    /// Creates the prompt at the beginning of a turn, from the transcript and from the messages that came with the
+    /// turn. If the transcript cannot be read, it has only the latter.
     pub(crate) async fn of(turn: &Turn, persona: &str, limits: &Limits) -> Self {
         let messages = match turn.transcript(limits.messages.max(1)).await {
             Ok(messages) => messages,
@@ -77,7 +78,7 @@ impl Prompt {
         prompt
     }
 
-    /// Reads the pictures of the messages, the newest first.
+    /// Reads the pictures of the messages, newest first.
     async fn look_at_pictures(
         &mut self,
         turn: &Turn,
@@ -136,7 +137,7 @@ impl Prompt {
         }
     }
 
-    /// Takes a message that comes during the turn: it is in the next request.
+    /// Adds a message that arrives during the turn. The next request contains it.
     pub(crate) fn hear(&mut self, message: &ChatMessage) {
         let Some((is_mine, line)) = self.line(message) else {
             return;
@@ -151,7 +152,7 @@ impl Prompt {
         }
     }
 
-    /// Takes the calls of a round with their answers. `text` is what the model said beside them.
+    /// Adds a round of calls with their answers. `text` is what the model said beside the calls.
     pub(crate) fn add_round(
         &mut self,
         text: String,
@@ -173,12 +174,12 @@ impl Prompt {
         self.rounds.push(Round { text, calls, answers, heard: Vec::new(), tokens });
     }
 
-    /// The messages that fit, with `others` tokens for other things.
+    /// Returns the messages that fit, with `others` tokens reserved for other things.
     pub(crate) fn messages(&self, limits: &Limits, others: usize) -> Vec<ModelMessage<'_>> {
         let mut left = limits.prompt_tokens;
         left = left.saturating_sub(estimate(&self.system) + OF_A_MESSAGE + others);
         let rounds = fitting(self.rounds.iter().map(|round| round.tokens), &mut left);
-        // Without all rounds the words before them say less than the rounds do.
+        // Rounds come before words, because they tell the model more.
         let rounds = self.rounds.get(rounds..).unwrap_or_default();
         let (said, left_out) = self.said_within(&mut left);
 
@@ -215,8 +216,8 @@ impl Prompt {
         messages
     }
 
-    /// The lines that fit, and how many that people said to this agent since its last turn do not. These come before all
-    /// others, the newest first, because no later turn brings them again. The newest line always fits.
+    /// Returns the lines that fit, and how many of people's lines since the agent's last turn do not fit. Those lines
+    /// come before all others, newest first, because no later turn brings them again. The newest line always fits.
     fn said_within(&self, left: &mut usize) -> (Vec<&Said>, usize) {
         let Some((newest, before)) = self.said.split_last() else {
             return (Vec::new(), 0);
@@ -252,7 +253,8 @@ impl Prompt {
         (taken.map(|(said, _)| said).chain([newest]).collect(), left_out)
     }
 
-    /// The message as a line, unless it is known already or says nothing; and whether it is the agent's own.
+    /// Returns the message as a line, and whether it is the agent's own. It returns `None` if the line is known already
+    /// or says nothing.
     fn line(&mut self, message: &ChatMessage) -> Option<(bool, String)> {
         let words = message.content.trim();
         let says_nothing = words.is_empty() && !shows(message) && message.quoted.is_none();
@@ -274,7 +276,7 @@ impl Prompt {
     }
 }
 
-/// What stands for the agent's own message without words.
+/// Returns a text in place of the agent's own message if that has no words.
 fn own_things(message: &ChatMessage) -> String {
     let shown: Vec<_> = message.shown.iter().map(ToString::to_string).collect();
     match message.attachments.is_empty() {
@@ -284,7 +286,7 @@ fn own_things(message: &ChatMessage) -> String {
     }
 }
 
-/// Whether it has more than words.
+/// Returns true if the message has more than words.
 fn shows(message: &ChatMessage) -> bool {
     !message.attachments.is_empty() || message.embeds > 0 || !message.shown.is_empty()
 }
@@ -301,7 +303,7 @@ impl Round {
     }
 }
 
-/// The messages of both, oldest first, and which of them people said that the agent was not handed before.
+/// Merges both lists, oldest first, and returns the ids of people's messages that the agent has not been handed before.
 fn joined<'m>(
     transcript: &'m [Arc<ChatMessage>],
     missed: &'m [Arc<ChatMessage>],
@@ -315,12 +317,12 @@ fn joined<'m>(
     (all, owed)
 }
 
-/// Says that words are missing, so that the model does not answer as if it knew them.
+/// Tells the model that words are missing, so that it does not answer as if it knew them.
 fn left_out_line(count: usize) -> String {
     format!("(Messages of people that are left out here: {count}.)")
 }
 
-/// Lines of the agent's, or of others, as one message: many models want the roles to alternate.
+/// Joins lines of one side into one message, because many models want the roles to alternate.
 fn told<'a>(said: &[&'a Said]) -> ModelMessage<'a> {
     let is_mine = said.first().is_some_and(|first| first.is_mine);
     let text = match said {
@@ -337,7 +339,7 @@ fn told<'a>(said: &[&'a Said]) -> ModelMessage<'a> {
     ModelMessage::User { text, images }
 }
 
-/// Adds a line of another, to the message before it where that is of others, too.
+/// Adds a line of another speaker, to the message before it if that is also of others.
 fn push<'a>(messages: &mut Vec<ModelMessage<'a>>, line: &'a str) {
     match messages.last_mut() {
         Some(ModelMessage::User { text, .. }) => {
@@ -349,7 +351,7 @@ fn push<'a>(messages: &mut Vec<ModelMessage<'a>>, line: &'a str) {
     }
 }
 
-/// From where on the newest fit into what is left; the newest itself always does.
+/// Returns the index of the oldest entry that still fits into `left`. The newest entry always fits.
 fn fitting(
     tokens: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator,
     left: &mut usize,

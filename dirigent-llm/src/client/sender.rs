@@ -1,4 +1,4 @@
-//! One request at one endpoint, and the answer as it comes.
+//! Sends one request to one endpoint, and reads its answer as it comes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,45 +24,47 @@ use crate::question::ChatAnswer;
 use crate::refusal::RefusedRequest;
 use crate::usage::Usage;
 
-/// The longest body of a refusal that is read.
+/// The most bytes of a refusal that are read.
 const REFUSAL_MAX: usize = 64 * 1_024;
-/// How long it is waited for.
+/// The longest wait for the body of a refusal.
 const REFUSAL_WAIT: Duration = Duration::from_secs(2);
-/// How many bytes of JSON there may be for each byte of answer: letters may be escaped, and reasoning is not counted.
+/// The most bytes of JSON for each byte of answer. Letters may be escaped, and reasoning does not count.
 const WHOLE_FACTOR: usize = 8;
-/// An event may always have this number of bytes: a piece may bring many events, which count before they are read.
+/// An event may always have this many bytes. A piece may bring many events, and they count before they are read.
 const EVENT_MIN: usize = 1_024 * 1_024;
-/// How many bytes of a stream there may be for each byte of answer, and beside it: each token comes in some 200 bytes.
+/// The most bytes of a stream for each byte of answer, and beside it. Each token takes some 200 bytes.
 const STREAM_FACTOR: usize = 512;
 
-/// How long a stream may stay open after its last event.
+/// The longest time that a stream may stay open after its last event.
 const END_WAIT: Duration = Duration::from_millis(100);
-/// How long numbers are waited for after a finish that came by itself.
+/// The longest wait for the token counts after a finish that came by itself.
 const NUMBERS_WAIT: Duration = Duration::from_secs(2);
 
 /// Sends requests.
 pub(crate) struct Sender<'a> {
     pub(crate) clock: &'a Arc<dyn Clock>,
     pub(crate) limits: &'a Limits,
-    /// Whether answers keep their tags.
+    /// True if answers keep their tags.
     pub(crate) keeps_tags: bool,
 }
 
-/// What came of a request: what the answer used, if one came; what the endpoint said if it refused; and the answer.
+/// The result of a request. It has the usage if an answer came, the words of the endpoint if it refused, and the
+/// answer.
 pub(crate) struct Outcome {
     pub(crate) usage: Option<Usage>,
     pub(crate) refusal: Option<RefusedRequest>,
     pub(crate) answer: Result<ChatAnswer, ChatError>,
 }
 
-/// Why no answer came, and the words of an endpoint that refused.
+/// Why no answer came, with the words of an endpoint that refused.
 struct Failure {
     error: ChatError,
     said: Option<(StatusCode, Vec<u8>)>,
 }
 
 impl Failure {
-    /// An error that the endpoint told in these words. Any other is no refusal.
+    /// Creates a failure from an error that the endpoint reported in these words. Any other error is no refusal, so it
+    /// has no words.
     fn told(error: ChatError, status: StatusCode, words: &[u8]) -> Self {
         let is_told = matches!(
             error,
@@ -82,7 +84,7 @@ impl From<ChatError> for Failure {
 }
 
 impl Sender<'_> {
-    /// Sends a request and reads the answer. Dropping it ends the request.
+    /// Sends a request and reads its answer. Dropping the future ends the request.
     pub(crate) async fn send(&self, endpoint: &Endpoint, body: Bytes) -> Outcome {
         match self.receive(endpoint, body).await {
             Ok(partial) => {
@@ -128,7 +130,7 @@ impl Sender<'_> {
         let (status, headers) = (response.status(), response.headers().clone());
         let pieces = response.bytes_stream();
         if !status.is_success() {
-            // A body that does not come changes nothing.
+            // The status alone says enough if the body does not arrive.
             let until = end.min(self.clock.now() + REFUSAL_WAIT);
             let mut body = PacedBody::new(pieces, self.clock, (until, until), REFUSAL_WAIT);
             let (words, _) = body.read_all(REFUSAL_MAX).await;
@@ -142,18 +144,18 @@ impl Sender<'_> {
     async fn read_whole(&self, mut body: PacedBody<'_>) -> Result<Partial, Failure> {
         let most = self.limits.answer_bytes.saturating_mul(WHOLE_FACTOR);
         let (bytes, ended) = body.read_all(most).await;
-        // One that is complete is taken although its connection did not end well.
+        // A complete answer counts, even if its connection ended badly.
         if let Err(error @ BodyError::TooLong) = ended {
             return Err(self.body_error(error).into());
         }
-        // Some endpoints begin with a mark of the byte order.
+        // Some endpoints begin with a byte order mark.
         let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-        // Some report an error as a list of one.
+        // Some endpoints report an error as a list with one entry.
         let read = serde_json::from_slice(json)
             .or_else(|_| serde_json::from_slice(json).map(|(only,): (Completion<'_>,)| only));
         let completion: Completion<'_> = match (read, ended) {
             (Ok(completion), _) => completion,
-            // A stream under another name.
+            // This is a stream with the wrong content type.
             (Err(_), ended) if is_event_stream(&bytes) => {
                 let pieces = [Ok(Bytes::from(bytes)), ended.map(|()| Bytes::new())];
                 let stream = futures_util::stream::iter(pieces);
@@ -176,7 +178,7 @@ impl Sender<'_> {
         let most = self.limits.answer_bytes.saturating_mul(STREAM_FACTOR);
         let event = self.limits.answer_bytes.saturating_mul(WHOLE_FACTOR).max(EVENT_MIN);
         let (mut body, event) = body.bounded(most, event);
-        // Some endpoints report an error so, or answer as a whole although they were asked for a stream.
+        // Some endpoints report an error like this, or answer as a whole although a stream was asked for.
         if body.begins_as_json().await.map_err(|error| self.body_error(error))? {
             return self.read_whole(body).await;
         }
@@ -188,7 +190,7 @@ impl Sender<'_> {
         body: impl Stream<Item = Result<Bytes, BodyError>> + Send,
         of_event: &EventBytes,
     ) -> Result<Partial, Failure> {
-        // Some endpoints leave out the empty line that ends the last event.
+        // Some endpoints omit the empty line that ends the last event.
         let is_over = Arc::new(AtomicBool::new(false));
         let ends = Arc::clone(&is_over);
         let last_line = futures_util::stream::once(async move {
@@ -197,12 +199,12 @@ impl Sender<'_> {
         });
         let mut events = SseByteStream::new(Box::pin(body.chain(last_line)));
         let mut partial = Partial::default();
-        // Until when what may follow a finish is waited for; signs of life do not count.
+        // The deadline for what may follow a finish. Signs of life do not extend it.
         let mut until = None;
         while let Some(event) = self.next_event(&mut events, until).await {
             let event = match event {
                 Ok(event) => event,
-                // All was said: how the connection ends is of no interest.
+                // The answer is complete, so it does not matter how the connection ends.
                 Err(_) if partial.is_finished() => break,
                 Err(error) => return Err(self.stream_error(&error).into()),
             };
@@ -227,11 +229,11 @@ impl Sender<'_> {
             let before = partial.bytes();
             match partial.add_chunk(data) {
                 Ok(()) => {}
-                // An event of a kind that is not known, or what follows an answer: it says nothing.
+                // An event of an unknown kind, or one after the answer, says nothing.
                 Err(ChatError::NotChat) if is_other_kind(&kind) || partial.is_finished() => {
                     continue;
                 }
-                // At the very end it is an event that was cut.
+                // At the very end this is an event that was cut off.
                 Err(ChatError::NotChat) if is_over.load(Ordering::Relaxed) => {
                     return Err(ChatError::Broken.into());
                 }
@@ -246,7 +248,7 @@ impl Sender<'_> {
                 until = Some(self.clock.now() + wait);
             }
         }
-        // Some endpoints end without saying so once the answer is whole.
+        // Some endpoints close the stream without a word once the answer is whole.
         if partial.is_finished() && partial.is_chat() {
             Ok(partial)
         } else {
@@ -254,7 +256,7 @@ impl Sender<'_> {
         }
     }
 
-    /// The next event; none at the end, and after `until`.
+    /// Returns the next event, or `None` at the end of the stream or after `until`.
     async fn next_event(
         &self,
         events: &mut (impl Stream<Item = Result<Sse, sse_stream::Error>> + Unpin + Send),
@@ -269,7 +271,8 @@ impl Sender<'_> {
         }
     }
 
-    /// Reads on to the stream's end, so that its connection can be used again; not for long, since everything is said.
+    /// Reads to the end of the stream so that its connection can be used again. It waits only briefly, because the
+    /// answer is complete.
     async fn read_end(&self, mut events: impl Stream + Unpin + Send) {
         let until = self.clock.now() + END_WAIT;
         let ended = Box::pin(async move { while events.next().await.is_some() {} });
@@ -300,12 +303,12 @@ impl Sender<'_> {
     }
 }
 
-/// Whether an event has a kind that this protocol does not have.
+/// Returns true if an event has a kind that this protocol does not have.
 fn is_other_kind(kind: &str) -> bool {
     !matches!(kind, "" | "message" | "data" | "completion" | "chunk")
 }
 
-/// Whether a body that is no JSON begins as a stream of events does.
+/// Returns true if a body that is not JSON begins like a stream of events.
 fn is_event_stream(body: &[u8]) -> bool {
     let body = body.trim_ascii_start();
     ["data:", "event:", "id:", ":"].iter().any(|field| body.starts_with(field.as_bytes()))
@@ -316,7 +319,7 @@ fn content_type(response: &Response) -> String {
     kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default().to_ascii_lowercase()
 }
 
-/// How long the endpoint asks to be left alone: in milliseconds, in seconds, or until a date.
+/// Returns how long the endpoint asks you to wait. It may say so in milliseconds, in seconds or as a date.
 pub(crate) fn retry_after(headers: &HeaderMap, clock: &dyn Clock) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let number = |name: &str| {

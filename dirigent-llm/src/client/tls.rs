@@ -1,4 +1,4 @@
-//! TLS with ring, so that no host has to choose or install a provider.
+//! TLS with ring, so that you need not choose or install a provider.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +8,8 @@ use rustls_platform_verifier::BuilderVerifierExt as _;
 
 use crate::error::ChatError;
 
-/// The configuration of all endpoints of the process: the roots of the operating system are read once.
+/// Returns the TLS configuration that all endpoints of the process share. The operating system's root
+/// certificates are read once.
 pub(crate) fn config() -> Result<ClientConfig, ChatError> {
     static CONFIG: OnceLock<Option<ClientConfig>> = OnceLock::new();
     CONFIG.get_or_init(build).clone().ok_or(ChatError::BadEndpoint)

@@ -1,20 +1,20 @@
-//! How many tokens a text has, roughly.
+//! Estimates how many tokens a text has.
 
-/// What a message costs beside its words.
+/// Tokens of a message beside its words.
 pub(crate) const OF_A_MESSAGE: usize = 4;
-/// What a call of a tool costs beside its name and its arguments.
+/// Tokens of a tool call beside its name and arguments.
 pub(crate) const OF_A_CALL: usize = 16;
-/// What an image costs, about as much as one of 1,024 by 1,024 pixels.
+/// Tokens of an image, about as many as one of 1,024 by 1,024 pixels has.
 pub(crate) const OF_AN_IMAGE: usize = 1_000;
 
-/// Four letters of ASCII are a token, and every other character is one: too many for European words, about right for Chinese.
-/// A prompt is bounded by it, where too many is on the safe side.
+/// Counts four ASCII letters as one token, and every other character as one. That is too many for European words and
+/// about right for Chinese. Too many is the safe side, because this estimate limits the prompt.
 pub(crate) fn estimate(text: &str) -> usize {
     if text.is_ascii() {
         return text.len().div_ceil(4);
     }
     let ascii = text.bytes().filter(u8::is_ascii).count();
-    // Each other character has one byte that begins it.
+    // Every other character has exactly one byte that begins it.
     let others = text.bytes().filter(|byte| *byte >= 0xc0).count();
     ascii.div_ceil(4) + others
 }

@@ -1,4 +1,5 @@
-//! What an error means that an endpoint tells: whether it passes, wherever it stands.
+//! Decides what an error of an endpoint means: whether it may pass, wherever the endpoint reports
+//! it.
 
 use dirigent::Clock;
 use reqwest::StatusCode;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use crate::client::sender::retry_after;
 use crate::error::{ChatError, plain_code};
 
-/// Names of errors that no waiting helps against, in small letters.
+/// Names of errors that waiting does not help against, in lower case.
 const PERMANENT: [&str; 35] = [
     "authentication_error",
     "authenticationerror",
@@ -46,9 +47,9 @@ const PERMANENT: [&str; 35] = [
     "unsupported_value",
     "wrong_api_format",
 ];
-/// The type of most refusals, and at some gateways also of an outage.
+/// The type of most refusals. Some gateways also use it for an outage.
 const INVALID_REQUEST: &str = "invalid_request_error";
-/// Names of errors that say that there is no credit left.
+/// Names of errors that say that your credit is used up.
 const NO_CREDIT: [&str; 9] = [
     "billing_error",
     "billing_hard_limit_reached",
@@ -60,7 +61,7 @@ const NO_CREDIT: [&str; 9] = [
     "insufficient_quota",
     "payment_required",
 ];
-/// Names of errors that say that it was asked too often.
+/// Names of errors that say that you asked too often.
 const TOO_OFTEN: [&str; 5] = [
     "rate_limit_error",
     "rate_limit_exceeded",
@@ -69,13 +70,13 @@ const TOO_OFTEN: [&str; 5] = [
     "too_many_requests",
 ];
 
-/// What an event of the kind `error` reports, whatever it holds.
+/// Returns the error that an event of the kind `error` reports, whatever it contains.
 pub(crate) fn reported_event(data: &str) -> ChatError {
     let data: Value = serde_json::from_str(data).unwrap_or_default();
     reported(data.get("error").unwrap_or(&data))
 }
 
-/// What an endpoint reports inside an answer.
+/// Returns the error that an endpoint reports inside an answer.
 pub(crate) fn reported(error: &Value) -> ChatError {
     let code = code_of(error);
     let status = status_of(error);
@@ -94,7 +95,7 @@ pub(crate) fn reported(error: &Value) -> ChatError {
     }
 }
 
-/// What a status other than success means.
+/// Returns the error for a status other than success.
 pub(crate) fn refusal(
     status: StatusCode,
     headers: &HeaderMap,
@@ -104,7 +105,7 @@ pub(crate) fn refusal(
     let retry_after = retry_after(headers, clock);
     let told: Option<Value> = serde_json::from_slice(words).ok();
     let error = told.as_ref().map(|told| {
-        // Some endpoints answer with a list of one.
+        // Some endpoints answer with a list with one entry.
         let inner = told.get(0).unwrap_or(told);
         inner.get("error").unwrap_or(inner)
     });
@@ -121,7 +122,7 @@ pub(crate) fn refusal(
     }
 }
 
-/// An error's code, as far as it is one.
+/// Returns the code of an error, if it has a plain one.
 pub(crate) fn code_of(error: &Value) -> Option<Box<str>> {
     names_of(error).find_map(plain_code)
 }
@@ -134,7 +135,7 @@ fn is_named(error: &Value, names: &[&str]) -> bool {
     names_of(error).any(|name| names.iter().any(|known| name.eq_ignore_ascii_case(known)))
 }
 
-/// The HTTP status that an error names, as a number or as a text.
+/// Returns the HTTP status that an error names, as a number or as text.
 fn status_of(error: &Value) -> Option<u16> {
     let mut told = ["/code", "/status", "/status_code"].iter().filter_map(|path| {
         let status = error.pointer(path)?;

@@ -1,13 +1,13 @@
-//! What a model answers when it answers nothing: that it passes, with a remark; and what it was told, word for word.
+//! Recognises answers without content: a pass with a remark, or a word-for-word copy of the briefing.
 
 use std::collections::HashSet;
 
 use dirigent::Turn;
 
-/// The word with which the briefing lets an agent pass.
+/// The word that the briefing gives an agent for a pass.
 const PASS: &str = "NO_REPLY";
 
-/// Whether an answer only passes, and says why in brackets: `NO_REPLY (nothing to add)`.
+/// Returns true if an answer only passes and says why in brackets, for example `NO_REPLY (nothing to add)`.
 pub(crate) fn passes_with_a_remark(said: &str) -> bool {
     let is_around = |c: char| matches!(c, '*' | '_' | '`' | '"' | '.') || c.is_whitespace();
     let said = said.trim_matches(is_around);
@@ -23,13 +23,15 @@ pub(crate) fn passes_with_a_remark(said: &str) -> bool {
     word.eq_ignore_ascii_case(PASS) && is_remark
 }
 
-/// How many words in a row are no chance, and how many of a whole answer make it no answer.
+/// This many equal words in a row are no coincidence, and an answer needs this many copied words to count as a copy.
 const RUN: usize = 8;
 const REPEATED_MIN: usize = 12;
 
-/// What the library told a model about its turn. A discussion's guide is not in it: a member may repeat that.
+/// The library's words to a model about its turn. It does not include a discussion's guide, because a member may repeat
+/// that.
 pub(crate) struct Briefing {
-    /// Who the agent is, and who else is here: each word may stand in an answer, but not all of them in a row.
+    /// Who the agent is, and who else is here. Each of these words may stand in an answer, but not all of them in a
+    /// row.
     who: Vec<String>,
     how: Vec<String>,
 }
@@ -44,7 +46,7 @@ impl Briefing {
         Self { who: words(who), how: words(how) }
     }
 
-    /// Whether most of an answer stands in the briefing, in runs of words.
+    /// Returns true if runs of words from the briefing make up most of the answer.
     pub(crate) fn is_repeated_by(&self, said: &str) -> bool {
         let said = words(said);
         if said.len() < REPEATED_MIN {

@@ -1,5 +1,5 @@
-//! What is sent to an endpoint and read from it: the fields of OpenAI's chat completions that are used here. Reading takes
-//! what endpoints really send; what is not understood is left aside.
+//! The fields of OpenAI's chat completions that this crate sends and reads. Reading accepts what endpoints really send,
+//! and ignores what it does not understand.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,7 +22,7 @@ pub(crate) struct Request<'a> {
     pub(crate) tools: &'a [Tool],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool_choice: Option<&'static str>,
-    /// What the host sets of an endpoint.
+    /// The fields that you set on the endpoint.
     #[serde(flatten)]
     pub(crate) fields: &'a Map<String, Value>,
 }
@@ -43,13 +43,13 @@ pub(crate) struct Completion<'a> {
     pub(crate) error: Option<Value>,
     #[serde(borrow, default)]
     pub(crate) model: Option<Field<'a>>,
-    /// `chat.completion` or `chat.completion.chunk`; `error` in an error of vLLM.
+    /// Usually `chat.completion` or `chat.completion.chunk`; vLLM writes `error` here.
     #[serde(borrow, default)]
     object: Option<Field<'a>>,
-    /// Names an event in some protocols; `error` in an error of Anthropic. In an error of vLLM it is the error's type.
+    /// The name of an event in some protocols. Anthropic writes `error` here, and vLLM the type of an error.
     #[serde(rename = "type", borrow, default)]
     kind: Option<Field<'a>>,
-    /// Of an error that is the whole chunk.
+    /// Set if the whole chunk is an error.
     #[serde(default)]
     code: Option<Value>,
     #[serde(default)]
@@ -57,7 +57,7 @@ pub(crate) struct Completion<'a> {
 }
 
 impl Completion<'_> {
-    /// The error that it reports, if it does: in its field `error`, or by calling itself an error.
+    /// Takes out the error that the chunk reports, either in its field `error` or by calling itself an error.
     pub(crate) fn told_error(&mut self) -> Option<Value> {
         if let Some(error) = self.error.take().filter(|error| !error.is_null()) {
             return Some(error);
@@ -65,7 +65,7 @@ impl Completion<'_> {
         let kind = self.kind.as_ref().and_then(Field::as_str);
         let object = self.object.as_ref().and_then(Field::as_str);
         let is_error = |name: &str| name.eq_ignore_ascii_case("error");
-        // `{"code": 401, "message": …}` of gateways.
+        // Gateways send `{"code": 401, "message": …}`.
         let says_nothing = self.choices.0.is_empty() && self.usage.is_none();
         let mut statuses =
             [&self.code, &self.status].into_iter().flatten().filter_map(Value::as_u64);
@@ -81,23 +81,24 @@ impl Completion<'_> {
     }
 }
 
-/// The answers, of which one is read. No more are kept than an endpoint can be asked for: one that means harm sends a million.
+/// The answers of a chunk. Only one is read. Their number is limited, because a hostile endpoint could send a
+/// million.
 #[derive(Default)]
 pub(crate) struct Choices<'a>(pub(crate) Vec<Choice<'a>>);
 
 /// The most answers that a chunk can have.
 const CHOICES_MAX: usize = 128;
 
-/// One of several answers, of which the first is read.
+/// One of several answers. Only the first is read.
 #[derive(Deserialize)]
 pub(crate) struct Choice<'a> {
-    /// Which of the answers this is, or is a chunk of.
+    /// The number of this answer.
     #[serde(default)]
     pub(crate) index: Option<Value>,
-    /// In a chunk of a stream.
+    /// Set in a chunk of a stream.
     #[serde(borrow, default)]
     pub(crate) delta: Option<Delta<'a>>,
-    /// In a whole answer.
+    /// Set in a whole answer.
     #[serde(borrow, default)]
     pub(crate) message: Option<Delta<'a>>,
     #[serde(borrow, default)]
@@ -105,13 +106,13 @@ pub(crate) struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// Its number: some endpoints give none, or none that is a number.
+    /// Returns the number of this answer. It is 0 if the endpoint gives none, or something that is not a number.
     pub(crate) fn index(&self) -> u64 {
         self.index.as_ref().and_then(Value::as_u64).unwrap_or_default()
     }
 }
 
-/// A message, or what is added to it.
+/// A message, or an addition to one.
 #[derive(Default, Deserialize)]
 pub(crate) struct Delta<'a> {
     #[serde(borrow, default)]
@@ -132,7 +133,7 @@ pub(crate) struct Delta<'a> {
     thought_signature: Option<Field<'a>>,
     #[serde(borrow, default)]
     provider_specific_fields: Option<Field<'a>>,
-    /// In the place of an answer.
+    /// Sent in place of an answer.
     #[serde(default)]
     pub(crate) refusal: Words,
     #[serde(default)]
@@ -142,7 +143,7 @@ pub(crate) struct Delta<'a> {
 }
 
 impl<'a> Delta<'a> {
-    /// The fields beside the answer that go back with its calls, by their names.
+    /// Takes out the fields that go back with the calls, with their names.
     pub(crate) fn take_beside(&mut self) -> [(&'static str, Option<Field<'a>>); 8] {
         [
             ("reasoning_content", self.reasoning_content.take()),
@@ -156,7 +157,7 @@ impl<'a> Delta<'a> {
         ]
     }
 
-    /// Whether it says anything beside the answer.
+    /// Returns true if there is anything beside the answer.
     pub(crate) fn has_beside(&self) -> bool {
         let beside = [
             &self.reasoning_content,
@@ -171,7 +172,7 @@ impl<'a> Delta<'a> {
         beside.into_iter().flatten().any(|field| field.as_str() != Some(""))
     }
 
-    /// Whether its content is a thought: Gemini says so beside it.
+    /// Returns true if the content is a thought, which Gemini marks beside it.
     pub(crate) fn is_thought(&self) -> bool {
         let Some(Field::Other(Value::Object(makers))) = &self.extra_content else {
             return false;
@@ -180,15 +181,15 @@ impl<'a> Delta<'a> {
     }
 }
 
-/// A field that is a text, and at some endpoints something else. A text is borrowed where it can be: there are as many of them
-/// as tokens.
+/// A field that is usually text, and something else at some endpoints. The text is borrowed if possible, because there
+/// is one for each token.
 pub(crate) enum Field<'a> {
     Text(Cow<'a, str>),
     Other(Value),
 }
 
 impl Field<'_> {
-    /// The text, if it is one.
+    /// Returns the text, if the field is text.
     pub(crate) fn as_str(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -196,7 +197,7 @@ impl Field<'_> {
         }
     }
 
-    /// Whether it holds any words. Which they are is of no interest.
+    /// Returns true if the field contains any words, whatever they are.
     pub(crate) fn has_words(&self) -> bool {
         match self {
             Self::Text(words) => !words.trim().is_empty(),
@@ -206,7 +207,7 @@ impl Field<'_> {
         }
     }
 
-    /// Adds its text to another: it is one, or parts with a type each. Returns whether any of it is reasoning.
+    /// Appends the text of this field, which is plain text or a list of parts. Returns true if any part is reasoning.
     pub(crate) fn add_to(self, text: &mut String) -> bool {
         match self {
             Self::Text(words) => {
@@ -225,7 +226,7 @@ impl Field<'_> {
     }
 }
 
-/// Whether a field holds any words. Which they are is of no interest.
+/// True if a field contains any words, whatever they are.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Words(pub(crate) bool);
 
@@ -276,7 +277,7 @@ fn part_of(part: Value, text: &mut String) -> bool {
             if !matches!(kind, "text" | "output_text") {
                 return is_about_reasoning;
             }
-            // Gemini marks its thoughts so.
+            // Gemini marks its thoughts like this.
             if fields.get("thought") == Some(&Value::Bool(true)) {
                 return true;
             }

@@ -1,4 +1,4 @@
-//! What the model answers.
+//! The answers of the scripted model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,37 +17,38 @@ use serde_json::{Value, json};
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that tests write down")]
 pub struct ScriptedAnswer {
-    /// The text that is said.
+    /// The text of the answer.
     pub text: String,
-    /// Reasoning, in the field `reasoning_content`.
+    /// Reasoning, sent in the field `reasoning_content`.
     pub reasoning: String,
-    /// Calls of tools, well formed.
+    /// Tool calls, all well formed.
     pub calls: Vec<ScriptedCall>,
-    /// Chunks' `delta`s as they are, after all others: for what no well-behaved endpoint sends.
+    /// The `delta`s of further chunks, sent unchanged after all others. Use them for what no well-behaved endpoint
+    /// sends.
     pub deltas: Vec<Value>,
-    /// The `finish_reason`; by default `stop`, and `tool_calls` with calls.
+    /// The `finish_reason`. By default it is `stop`, or `tool_calls` if there are calls.
     pub finish: Option<String>,
-    /// The tokens of prompt and answer, told at the end. `None`: not told.
+    /// The tokens of prompt and answer, reported at the end. With `None` they are not reported.
     pub usage: Option<(u64, u64)>,
-    /// The HTTP status. Any but 200 is answered with [`body`](Self::body) and nothing else.
+    /// The HTTP status. With any status but 200 only the [`body`](Self::body) is sent.
     pub status: u16,
-    /// Headers beside the usual.
+    /// Headers beside the usual ones.
     pub headers: Vec<(String, String)>,
-    /// This in the place of a completion, as `text/html`.
+    /// The body to send in place of a completion, as `text/html`.
     pub body: Option<String>,
-    /// Whether nothing is ever answered.
+    /// True if the request is never answered.
     pub is_mute: bool,
-    /// After this number of chunks nothing more comes.
+    /// The number of chunks after which the answer stops, with the connection open.
     pub stalls_after: Option<usize>,
-    /// After this number of chunks the connection is cut.
+    /// The number of chunks after which the connection is cut.
     pub breaks_after: Option<usize>,
-    /// Whether the end of a stream is not told: neither `finish_reason` nor `[DONE]`.
+    /// True if a stream ends without saying so, with neither `finish_reason` nor `[DONE]`.
     pub is_unfinished: bool,
-    /// Milliseconds before each chunk.
+    /// The pause before each chunk, in milliseconds.
     pub pause_ms: u64,
 }
 
-/// A call of a tool.
+/// A tool call in a scripted answer.
 ///
 /// ```
 /// use dirigent_llm::script::ScriptedCall;
@@ -58,11 +59,11 @@ pub struct ScriptedAnswer {
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that tests write down")]
 pub struct ScriptedCall {
-    /// The call's id.
+    /// The id of the call.
     pub id: String,
-    /// The tool's name.
+    /// The name of the tool.
     pub name: String,
-    /// Its arguments, as JSON, which may be broken.
+    /// The arguments as JSON, which may be broken.
     pub arguments: String,
 }
 
@@ -88,7 +89,7 @@ impl Default for ScriptedAnswer {
 }
 
 impl ScriptedAnswer {
-    /// Creates an answer that says this text.
+    /// Creates an answer with this text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
@@ -99,15 +100,16 @@ impl ScriptedAnswer {
         Self { calls: vec![ScriptedCall { id, name: name.into(), arguments }], ..Self::default() }
     }
 
-    /// Creates a refusal with this status, and a body as endpoints have it.
+    /// Creates a refusal with this status, and a body like that of real endpoints.
     pub fn refusal(status: u16) -> Self {
         let body = json!({ "error": { "message": "No.", "code": "refused" } }).to_string();
         Self { status, body: Some(body), ..Self::default() }
     }
 
-    /// Returns some lines of an evening, with everything between them that models and endpoints do wrong: reasoning in the text, in a
-    /// field and without an answer, names before the words, a rate limit, an outage, a connection that breaks, an answer that is no
-    /// JSON, and nothing to say. All reasoning contains `hidden-thought`, which no reader may ever see.
+    /// Returns the lines of an evening, with everything between them that models and endpoints do wrong. For example,
+    /// there is reasoning in the text, in a field and without an answer, names before the words, and an empty answer.
+    /// The endpoint limits the rate, fails, breaks a connection, and answers with something that is not JSON. All
+    /// reasoning contains `hidden-thought`, so that your test can check that no reader sees it.
     pub fn evening() -> Vec<Self> {
         let no_wait = ("retry-after".to_owned(), "0".to_owned());
         let overloaded = Self { headers: vec![no_wait.clone()], ..Self::refusal(429) };
@@ -150,7 +152,7 @@ impl ScriptedAnswer {
         }
     }
 
-    /// The chunks of a stream, each as JSON, with what ends it.
+    /// Returns the chunks of a stream, each as JSON, and the end of the stream.
     pub(crate) fn chunks(&self, model: &str) -> Vec<String> {
         let mut deltas = vec![json!({ "role": "assistant", "content": "" })];
         deltas.extend(pieces(&self.reasoning).map(|piece| json!({ "reasoning_content": piece })));
@@ -188,7 +190,7 @@ impl ScriptedAnswer {
         chunks
     }
 
-    /// The answer as a whole. Of deltas the last is the message.
+    /// Returns the answer as a whole. If there are deltas, the last one is the message.
     pub(crate) fn whole(&self, model: &str) -> String {
         let call = |call: &ScriptedCall| {
             let function = json!({ "name": call.name, "arguments": call.arguments });
@@ -216,7 +218,7 @@ impl ScriptedAnswer {
     }
 }
 
-/// A text in pieces of a word each.
+/// Splits a text into pieces of one word.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(' ')
 }

@@ -1,4 +1,4 @@
-//! Connections, and how answers are sent.
+//! Accepts connections and sends answers.
 
 use std::convert::Infallible;
 use std::io;
@@ -21,17 +21,17 @@ use tokio::time::Sleep;
 use crate::script::answer::ScriptedAnswer;
 use crate::script::server::{Received, ServedScript};
 
-/// How long is waited after a connection could not be accepted, in milliseconds.
+/// The pause after a connection could not be accepted, in milliseconds.
 const ACCEPT_AGAIN_MS: u64 = 100;
 
-/// Serves until dropped; then nothing of it runs any more.
+/// Serves until dropped. Dropping it stops all connections.
 pub(crate) async fn serve(listener: TcpListener, state: Arc<ServedScript>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => {
                 let Ok((stream, _)) = accepted else {
-                    // Out of file descriptors, for example: others are closed soon.
+                    // The process may be out of file descriptors, for example. Others close soon.
                     if let Some(pause) = pause(ACCEPT_AGAIN_MS) {
                         pause.await;
                     }
@@ -44,7 +44,7 @@ pub(crate) async fn serve(listener: TcpListener, state: Arc<ServedScript>) {
                     let service = service_fn(|request| respond(Arc::clone(&state), request));
                     let connection =
                         http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-                    // A client that goes away is no concern of the script's.
+                    // The script does not care if a client goes away.
                     let _ = connection.await;
                 });
             }
@@ -53,7 +53,7 @@ pub(crate) async fn serve(listener: TcpListener, state: Arc<ServedScript>) {
     }
 }
 
-/// Notes that a request was given up if it is dropped before it is answered.
+/// Counts the request as given up if it is dropped before its answer is sent.
 struct Answering {
     state: Arc<ServedScript>,
     is_over: bool,
@@ -170,7 +170,7 @@ impl Body for Chunks {
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         let body = &mut *self;
         if body.stalls_after == Some(body.sent) {
-            // The client's leaving drops it.
+            // It is dropped when the client leaves.
             return Poll::Pending;
         }
         if body.breaks_after == Some(body.sent) {

@@ -1,4 +1,4 @@
-//! The server, as a test has it in hand.
+//! The server, as a test uses it.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use crate::script::answer::ScriptedAnswer;
 use crate::script::serve::serve;
 
-/// A scripted model that serves until it is dropped.
+/// A scripted model that serves until you drop it.
 #[derive(Debug)]
 pub struct LoopbackLlm {
     address: SocketAddr,
@@ -21,20 +21,21 @@ pub struct LoopbackLlm {
     serving: JoinHandle<()>,
 }
 
-/// A request that came.
+/// A request that the server received.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Received {
-    /// Its path, with the query.
+    /// The path, with the query.
     pub path: String,
-    /// Its headers.
+    /// The headers.
     pub headers: Vec<(String, String)>,
-    /// Its body; null where that was no JSON.
+    /// The body, or null if it was not JSON.
     pub body: Value,
 }
 
 impl Received {
-    /// Returns the contents of its messages of this role, in order; null is an empty one.
+    /// Returns the contents of the request's messages of this role, in order. A content of null is
+    /// an empty text.
     ///
     /// ```
     /// # fn of(request: &dirigent_llm::script::Received) {
@@ -51,7 +52,7 @@ impl Received {
     }
 }
 
-/// What connections share.
+/// The state that all connections share.
 #[derive(Debug, Default)]
 pub(crate) struct ServedScript {
     script: Mutex<Script>,
@@ -61,10 +62,10 @@ pub(crate) struct ServedScript {
 #[derive(Debug, Default)]
 struct Script {
     next: VecDeque<ScriptedAnswer>,
-    /// Answers that follow one another for ever, once the others are used up.
+    /// Answers that repeat for ever once the script is used up.
     cycle: VecDeque<ScriptedAnswer>,
     received: Vec<Received>,
-    /// Requests that were given up before their answer was sent.
+    /// Requests that the client gave up before their answer was sent.
     given_up: usize,
     connections: usize,
 }
@@ -74,7 +75,7 @@ impl ServedScript {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a request, and says what is answered.
+    /// Records a request, and returns the answer for it.
     pub(crate) fn answer(&self, received: Received) -> ScriptedAnswer {
         let mut script = self.script();
         script.received.push(received);
@@ -103,7 +104,7 @@ impl LoopbackLlm {
     ///
     /// # Errors
     ///
-    /// When none can be had.
+    /// Returns an error if no port is free.
     pub async fn start() -> io::Result<Self> {
         Self::start_on(0).await
     }
@@ -112,7 +113,7 @@ impl LoopbackLlm {
     ///
     /// # Errors
     ///
-    /// When it cannot be had.
+    /// Returns an error if the port cannot be bound.
     pub async fn start_on(port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
         let (address, state) = (listener.local_addr()?, Arc::<ServedScript>::default());
@@ -120,17 +121,17 @@ impl LoopbackLlm {
         Ok(Self { address, state, serving })
     }
 
-    /// Returns the base address: `http://127.0.0.1:PORT/v1`.
+    /// Returns the base address, `http://127.0.0.1:PORT/v1`.
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// Adds answers, each for one request. A request without one is answered with 503.
+    /// Adds answers, one for each request. Once they are used up, requests are answered with 503.
     pub fn script(&self, answers: impl IntoIterator<Item = ScriptedAnswer>) {
         self.state.script().next.extend(answers);
     }
 
-    /// Sets the answers that follow one another for ever, once the script is used up.
+    /// Sets answers that repeat for ever once the script is used up.
     pub fn cycle(&self, answers: impl IntoIterator<Item = ScriptedAnswer>) {
         self.state.script().cycle = answers.into_iter().collect();
     }
@@ -145,12 +146,12 @@ impl LoopbackLlm {
         self.state.script().connections
     }
 
-    /// Waits until this number of requests has come.
+    /// Waits until this many requests have come.
     pub async fn requested(&self, count: usize) {
         self.until(|script| script.received.len() >= count).await;
     }
 
-    /// Waits until this number of requests was given up by the client before the answer was sent.
+    /// Waits until the client has given up this many requests before their answer was sent.
     pub async fn given_up(&self, count: usize) {
         self.until(|script| script.given_up >= count).await;
     }
