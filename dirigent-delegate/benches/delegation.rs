@@ -1,4 +1,5 @@
-//! What a delegation costs beside the model and the agent: CPU time of one, and of each of a thousand at once.
+//! Measures the CPU time of a delegation without the model and the agent: for one alone, and for each of a
+//! thousand at once.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a bench may panic, and prints")]
 
 use std::time::Duration;
@@ -9,10 +10,10 @@ use dirigent_delegate::model::{ChatAnswer, ModelError, ModelToolCall, Question, 
 use dirigent_delegate::{Router, Task, TaskOutcome, UserRequest, delegate_fn};
 use serde_json::json;
 
-/// The bar, for each of a thousand delegations.
+/// The most CPU time that each of a thousand delegations may take.
 const MOST: Duration = Duration::from_micros(100);
 
-/// Delegates a message this number of times.
+/// A model that delegates a message this many times.
 struct Fan(usize);
 
 #[dirigent::async_trait]
@@ -41,7 +42,7 @@ fn router(calls: usize, cap: u32) -> Router {
     builder.limits(|limits| (limits.queue, limits.calls) = (calls, most)).build().expect("a router")
 }
 
-/// The CPU time of one message, in the middle of several.
+/// Returns the median CPU time of one message over several runs.
 fn measure(router: &Router, times: usize) -> Duration {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

@@ -1,7 +1,7 @@
-//! A message, who answers it, and what they say.
+//! Shows a message, the agents that answer it, and what they say.
 //!
-//! Without `--url` a model by script decides and agents by script answer. With `--url` a model at a chat endpoint decides, opencode is
-//! run if it is installed, and the model itself is the other agents.
+//! Without `--url` a scripted model decides and scripted agents answer. With `--url` a model at a chat endpoint
+//! decides. opencode then runs if it is installed, and the model itself plays the other agents.
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ use dirigent_delegate::{
 use dirigent_llm::Endpoint;
 use serde_json::json;
 
-/// Decides by words, as a model would by sense.
+/// Decides by words, where a real model would go by their meaning.
 struct Words;
 
 #[dirigent::async_trait]

@@ -1,4 +1,5 @@
-//! An agent for tests that speaks the Agent Client Protocol. It does what its prompt says, one word after the other:
+//! An agent for tests that speaks the Agent Client Protocol. It reads its prompt as a list of words, and does what each
+//! word says:
 //!
 //! | word | what it does |
 //! | --- | --- |
@@ -16,7 +17,8 @@
 //! | `die` | ends, with a complaint |
 //! | `stop REASON`, `fail` | answers the prompt with this reason, with an error; without either with `end_turn` |
 //!
-//! Its arguments: `--version N` speaks that version, `--blind` takes no images, `--deaf` never reads.
+//! Its arguments: `--version N` speaks that version of the protocol, `--blind` refuses images, and `--deaf` never
+//! reads.
 #![expect(
     clippy::indexing_slicing,
     clippy::print_stdout,
@@ -123,7 +125,7 @@ fn obey(id: &Value, prompt: &Value) {
     println!("{answer}");
 }
 
-/// Writes messages of this sort without end.
+/// Writes messages of this sort for ever.
 fn flood(sort: &str) -> ! {
     let asked = json!({ "sessionId": "one", "options": [] });
     let asked = json!({ "id": 1, "method": "session/request_permission", "params": asked });

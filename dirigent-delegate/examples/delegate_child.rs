@@ -1,4 +1,5 @@
-//! A program for tests of command-line agents. It does what its last argument says, one word and its operand after the other:
+//! A program for tests of command-line agents. It reads its last argument as a list of words with operands, and does
+//! what each word says:
 //!
 //! | word | what it does |
 //! | --- | --- |
@@ -19,8 +20,8 @@
 //! | `wait` | waits for ever |
 //! | `exit CODE` | ends |
 //!
-//! As `serve` it says that a server listens at the address in `DELEGATE_LISTENS`, and waits for ever. With `DELEGATE_FAILS` it
-//! complains with that text instead, and ends.
+//! As `serve` it prints that a server listens at the address in `DELEGATE_LISTENS`, and waits for ever. If
+//! `DELEGATE_FAILS` is set, it complains with that text instead, and ends.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests")]
 
 use std::env;
@@ -127,7 +128,7 @@ fn note(folder: &str) {
     fs::write(Path::new(folder).join(id().to_string()), "").unwrap();
 }
 
-/// Starts this program again; it holds the outputs open.
+/// Starts this program again. The new process keeps the outputs open.
 fn start(before: &str, folder: &str, after: &str) {
     let mut again = Command::new(env::current_exe().unwrap());
     again.arg(format!("{before} {folder} {after}")).stdin(Stdio::null());

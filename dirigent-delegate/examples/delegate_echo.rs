@@ -1,4 +1,4 @@
-//! Writes its arguments as JSON, whatever they are: for tests of command-line agents.
+//! Writes its arguments as JSON, whatever they are, for tests of command-line agents.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests")]
 
 fn main() {

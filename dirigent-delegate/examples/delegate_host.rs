@@ -1,5 +1,5 @@
-//! A host for tests: it delegates its second argument to `delegate_child`, guarded by the program that the first names, or by itself,
-//! and writes what comes of it. With `hidden` as a third argument it hides itself first.
+//! A host for tests. It delegates its second argument to `delegate_child` and writes the result. Its first argument
+//! names the guard: another program, or itself. With `hidden` as the third argument it hides itself first.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests")]
 
 use dirigent_delegate::{CliDelegate, Delegate as _, Guard, Task};

@@ -18,17 +18,19 @@ use crate::process::{Capture, Pipes};
 use crate::terminal::{progress, text, with_complaint};
 use conversation::Conversation;
 
-/// The longest message that is read in any case, in bytes: as much as a pipe holds.
+/// The message length that is always accepted, in bytes. A pipe holds as much.
 const LINE: usize = 64 * 1_024;
-/// How many times the longest message an agent may write in all: what it thinks, and what its tools do, is read and not kept.
+/// All messages of an agent together may have this many times the longest one. Its thoughts and tool reports are read
+/// and thrown away, so they count only here.
 const MESSAGES: usize = 64;
 
-/// A coding agent that speaks the Agent Client Protocol (`opencode acp`, `gemini --experimental-acp`, `claude-code-acp` and others): it is
-/// started for each task, given the task in a session of its own, and stopped. The protocol is JSON on its input and output.
+/// A coding agent that speaks the Agent Client Protocol, for example `opencode acp`, `gemini --experimental-acp` or
+/// `claude-code-acp`. The protocol is JSON on the program's input and output. Each task starts the agent, runs in a
+/// session of its own, and stops it at the end.
 ///
-/// The agent is offered no files and no terminal of the host's: it works in its folder with its own tools, and with the model that its
-/// own configuration names. It is killed with everything
-/// that it started, as a [`CliDelegate`] is; one that is late gets `session/cancel` first.
+/// The agent gets no access to files or a terminal through the protocol. It works in its folder with its own tools, and
+/// with the model that its own configuration names. Like a [`CliDelegate`] it is killed together with everything that
+/// it started. An agent that is late gets `session/cancel` first.
 ///
 /// ```
 /// use dirigent_delegate::{AcpDelegate, AgentCard, CliDelegate, PermissionReply};
@@ -51,16 +53,19 @@ pub struct AcpDelegate {
 }
 
 impl AcpDelegate {
-    /// Creates an agent that is this program, with its arguments, folder, environment, limits and guard. The argument that lets the program
-    /// speak the protocol is among them. [`CliLimits::output`](crate::CliLimits::output) bounds what the agent says in all, and each of its
-    /// messages, of which 64 KiB are read in any case. All messages together may have 64 times as much. An agent that writes more is
-    /// killed, and what it said is a partial result. Nothing is started yet.
+    /// Creates an agent from this program, with its arguments, folder, environment, limits and guard. Include the
+    /// argument that makes the program speak the protocol. No process is started yet.
+    ///
+    /// [`CliLimits::output`](crate::CliLimits::output) limits what the agent says in all, and each of its messages; a
+    /// message of up to 64 KiB is always read. All messages together may have 64 times the limit. If the agent writes
+    /// more, it is killed, and what it said is a partial result.
     pub fn new(process: CliDelegate) -> Self {
         Self { process, decide: Arc::new(|_| PermissionReply::Reject) }
     }
 
-    /// Decides what the agent may do that it asks about. [`PermissionRequest::permission`] is the tool's kind in the protocol: `read`, `edit`,
-    /// `delete`, `move`, `search`, `execute`, `think`, `fetch`, `other`. Default: nothing.
+    /// Sets a function that answers the agent's requests for permission. [`PermissionRequest::permission`] is the kind
+    /// of tool in the protocol's words: `read`, `edit`, `delete`, `move`, `search`, `execute`, `think`, `fetch` or
+    /// `other`. By default every request is rejected.
     #[must_use]
     pub fn permissions(
         mut self,
@@ -70,7 +75,8 @@ impl AcpDelegate {
         self
     }
 
-    /// Speaks until there is an outcome; what was said when the agent closed its outputs before.
+    /// Runs the conversation until there is an outcome. If the agent closes its outputs first, the result is what it
+    /// said.
     async fn speak(
         &self,
         input: ChildStdin,
@@ -120,7 +126,7 @@ impl AcpDelegate {
             let now = clock.now();
             if now >= task.deadline() {
                 letters.add(&conversation.cancel());
-                // It is killed in any case: what it does not read at once it need not read.
+                // The agent is killed in any case, so a message that it does not read at once is not needed.
                 let _ = letters.send().now_or_never();
                 let message = says("did not end in time, and was killed.");
                 let message = with_complaint(&message, pipes.stderr());
@@ -136,7 +142,7 @@ impl AcpDelegate {
     }
 }
 
-/// What is still to be written to the agent, which may read slowly, or never.
+/// Bytes that are still to be written to the agent, which may read slowly or never.
 struct Letters {
     input: Option<ChildStdin>,
     bytes: Vec<u8>,
@@ -150,7 +156,7 @@ impl Letters {
         }
     }
 
-    /// Writes some of it. An agent that reads no more is given nothing more.
+    /// Writes some of the bytes. If the agent no longer reads, the rest is dropped.
     async fn send(&mut self) {
         let Some(input) = &mut self.input else {
             self.bytes.clear();
@@ -196,7 +202,7 @@ impl Delegate for AcpDelegate {
     }
 }
 
-/// Shows no option and no variable: both may hold secrets.
+/// Hides options and variables, because both may contain secrets.
 impl fmt::Debug for AcpDelegate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AcpDelegate").field("process", &self.process).finish_non_exhaustive()

@@ -1,11 +1,11 @@
-//! How an agent is described to the routing model.
+//! Describes an agent to the routing model.
 
 use dirigent_llm::Tool;
 use serde_json::{Value, json};
 
 use crate::result::AgentKind;
 
-/// What the routing model knows of an agent, and the name under which its results are shown.
+/// An agent's description for the routing model, and the name under which its results are shown.
 ///
 /// ```
 /// use dirigent_delegate::AgentCard;
@@ -28,8 +28,8 @@ pub struct AgentCard {
 }
 
 impl AgentCard {
-    /// Creates the card of an agent of the host's own. Its kind, which results and configuration show, also makes the name of its
-    /// tool: `delegate_to_` and the kind's letters, digits, hyphens and underscores.
+    /// Creates the card of one of your own agents. The kind appears in results and in the configuration. It also makes
+    /// the name of the agent's tool: `delegate_to_`, followed by the kind's letters, digits, hyphens and underscores.
     pub fn new(kind: &str, name: impl Into<String>) -> Self {
         Self {
             kind: AgentKind::from(kind),
@@ -49,21 +49,22 @@ impl AgentCard {
         self
     }
 
-    /// Sets what the agent can do.
+    /// Sets the agent's abilities.
     #[must_use]
     pub fn capabilities(mut self, text: impl Into<String>) -> Self {
         self.capabilities = text.into();
         self
     }
 
-    /// Sets the messages for which the agent is used.
+    /// Sets the messages that the agent should get.
     #[must_use]
     pub fn when(mut self, text: impl Into<String>) -> Self {
         self.when = text.into();
         self
     }
 
-    /// Sets the JSON schema of the tool's arguments, an object with the text `message` at least. Default: `message` alone.
+    /// Sets the JSON schema of the tool's arguments. It is an object with at least the text `message`, which is also
+    /// the default.
     #[must_use]
     pub fn parameters(mut self, schema: Value) -> Self {
         self.parameters = schema;
@@ -78,7 +79,7 @@ impl AgentCard {
             .when("User asks to write code, modify files, run commands, debug issues")
     }
 
-    /// Returns the card of the agent that searches.
+    /// Returns the card of the search agent.
     pub fn research() -> Self {
         Self::new("research", "Research")
             .uses("web searches, information retrieval, fact-checking")
@@ -86,7 +87,7 @@ impl AgentCard {
             .when("User needs current information, documentation, or research")
     }
 
-    /// Returns the card of the host's own agent, which bears the product's name: so does its tool.
+    /// Returns the card of your product's own agent. Both the agent and its tool have the product's name.
     pub fn embedded(product: &str) -> Self {
         let card = Self::new("embedded", product)
             .uses(format!("general queries, {product}-specific features, messaging, scheduling"))
@@ -95,7 +96,7 @@ impl AgentCard {
         Self { tool: tool_name(&product.to_lowercase()), ..card }
     }
 
-    /// Returns what kind of agent it is.
+    /// Returns the kind of the agent.
     pub const fn kind(&self) -> &AgentKind {
         &self.kind
     }
@@ -105,7 +106,7 @@ impl AgentCard {
         &self.name
     }
 
-    /// Returns the name of its tool.
+    /// Returns the name of the agent's tool.
     pub fn tool(&self) -> &str {
         &self.tool
     }
@@ -115,7 +116,7 @@ impl AgentCard {
         &self.parameters
     }
 
-    /// Returns the tool as it is offered to a routing model.
+    /// Returns the tool as the routing model gets it.
     ///
     /// ```
     /// assert_eq!(dirigent_delegate::AgentCard::research().offer().name, "delegate_to_research");
@@ -124,12 +125,12 @@ impl AgentCard {
         Tool::new(&self.tool, self.description()).parameters(self.parameters.clone())
     }
 
-    /// Returns what the tool is for, in one line.
+    /// Returns one line that says what the tool is for.
     pub fn description(&self) -> String {
         format!("Delegates to the {} agent. Use for: {}.", self.name, self.uses)
     }
 
-    /// The agent's lines in the system prompt.
+    /// Returns the agent's lines in the system prompt.
     pub(crate) fn lines(&self) -> String {
         let Self { name, tool, uses, capabilities, when, .. } = self;
         format!(
@@ -140,7 +141,7 @@ impl AgentCard {
 
 fn tool_name(kind: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    // A tool's name has 64 letters at most.
+    // A tool's name may have at most 64 letters.
     let kind: String = kind.chars().map(letter).take(50).collect();
     format!("delegate_to_{kind}")
 }

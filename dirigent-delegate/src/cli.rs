@@ -17,18 +17,18 @@ use crate::process::{Bounds, End, Ended, Environment, Guard, Launch};
 use crate::terminal::{progress, text, with_complaint};
 use attachment::Attachments;
 
-/// The longest message that is given to a program, in bytes: systems limit the length of one argument.
+/// The longest message that a program can get, in bytes. Systems limit the length of an argument.
 pub(crate) const MESSAGE_MAX: usize = 100_000;
 
-/// An agent that is a program: it is started for each task, with the message as its last argument after `--`, and what it writes to
-/// its standard output is the result. No shell is involved, so no character of a message means anything but itself.
+/// An agent that is a program. Each task starts it, with the message as its last argument after `--`. Its standard
+/// output is the result. No shell is involved, so no character of a message has a special meaning.
 ///
-/// The result is text: escapes of terminals (colours, for example) and control characters are taken out, white space stays as it is, TAB
-/// and carriage return included, and a backspace takes back the character before it.
+/// The result is text without escapes of terminals (for example colours) and without control characters. White space
+/// stays as it is, including TAB and carriage return. A backspace removes the character before it.
 ///
-/// The program reads nothing, leads a process group of its own, and is killed with everything that it started when it is late, silent
-/// for too long or too talkative, when the task is cancelled, and when the future is dropped. What it started and left behind is
-/// killed when it ends, too.
+/// The program has no input, and leads a process group of its own. It is killed if it is late, silent for too long or
+/// too talkative, if the task is cancelled, or if the future is dropped. Everything that it started is killed with it.
+/// The same happens to what it leaves behind when it ends by itself.
 ///
 /// ```
 /// use dirigent_delegate::{CliDelegate, Delegate, DelegationStatus, Task};
@@ -56,7 +56,7 @@ pub struct CliDelegate {
     clock: Arc<dyn Clock>,
 }
 
-/// What bounds a program beside the task's deadline.
+/// Limits of a program, in addition to the task's deadline.
 ///
 /// ```
 /// let limits = dirigent_delegate::CliLimits::default();
@@ -65,10 +65,10 @@ pub struct CliDelegate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CliLimits {
-    /// How long the program may write nothing. Default 120 s.
+    /// The longest time without output. Default 120 s.
     pub idle: Duration,
-    /// The most bytes that it may write to each of its outputs. A program that writes more is killed, and what it wrote is a partial
-    /// result. Default 1 MiB.
+    /// The most bytes that the program may write to each of its outputs. If it writes more, it is killed, and what it
+    /// wrote is a partial result. Default 1 MiB.
     pub output: usize,
 }
 
@@ -79,7 +79,7 @@ impl Default for CliLimits {
 }
 
 impl CliDelegate {
-    /// Creates an agent that is this program, a path or a name that is looked up in `PATH`. It is looked for with each task.
+    /// Creates an agent from a program. Give a path, or a name that each task looks up in `PATH`.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
             program: program.into(),
@@ -95,38 +95,40 @@ impl CliDelegate {
         }
     }
 
-    /// Adds an argument before the message: a command, an option, or an option's value.
+    /// Adds an argument before the message, for example a command, an option or the value of an option.
     #[must_use]
     pub fn option(mut self, argument: impl Into<OsString>) -> Self {
         self.options.push(argument.into());
         self
     }
 
-    /// Sets the option that names the model, `--model` mostly: it and the task's model stand before the message when the task has
-    /// one. Default: the model is not handed on.
+    /// Sets the option that names the model, which is usually `--model`. If a task has a model, the option and the
+    /// model stand before the message. By default the program does not learn the model.
     #[must_use]
     pub fn model_option(mut self, option: impl Into<OsString>) -> Self {
         self.model_option = Some(option.into());
         self
     }
 
-    /// Sets the option that says how much the model is to think: it and the level's name ([`Thinking::as_str`](crate::Thinking::as_str))
-    /// stand before the message when the person asked for a level. Default: the level is not handed on.
+    /// Sets the option that says how much the model should think. If the person asked for a level, the option and the
+    /// level's name ([`Thinking::as_str`](crate::Thinking::as_str)) stand before the message. By default the program
+    /// does not learn the level.
     #[must_use]
     pub fn thinking_option(mut self, option: impl Into<OsString>) -> Self {
         self.thinking_option = Some(option.into());
         self
     }
 
-    /// Sets the option that names a file to look at: it and a path stand before the message for each image of the person's. The files
-    /// are written for the task, can be read by the host's own user alone, and are gone when it ends. Default: images are not handed on.
+    /// Sets the option that names a file to look at. For each image of the person, the option and a path stand before
+    /// the message. The images are private files that only your own user can read, and are deleted when the task ends.
+    /// By default the program gets no images.
     #[must_use]
     pub fn image_option(mut self, option: impl Into<OsString>) -> Self {
         self.image_option = Some(option.into());
         self
     }
 
-    /// Sets the folder in which the program works. Default: the host's own.
+    /// Sets the program's working folder. By default it is that of your process.
     #[must_use]
     pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
@@ -135,35 +137,36 @@ impl CliDelegate {
 
     /// Sets a variable of the program's environment.
     ///
-    /// By default the environment holds the usual variables of the host's (`PATH`, `HOME`, `LANG`, `LC_*`, `TERM`, `TMPDIR`, folders of
-    /// `XDG` and the like) and none that may be a secret: what the program needs beside them is set here, or handed on with
-    /// [`pass_env`](Self::pass_env). Of two orders for one variable the later holds.
+    /// By default the program gets only the usual variables of your process, because any other may be a secret. These
+    /// are `PATH`, `HOME`, `LANG`, `LC_*`, `TERM`, `TMPDIR`, the folders of `XDG` and the like. If it needs more, set
+    /// them here, or pass them on with [`pass_env`](Self::pass_env). If you name a variable twice, the later call wins.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.set(name.into(), value.into());
         self
     }
 
-    /// Hands on a variable of the host's, if the host has it: the key that the program needs for its own model, for example. An agent
-    /// with a shell can read it.
+    /// Passes on a variable of your process, if it is set. For example, use it for the key that the program needs for
+    /// its own model. An agent with a shell can read it.
     #[must_use]
     pub fn pass_env(mut self, name: impl Into<OsString>) -> Self {
         self.environment.pass(name.into());
         self
     }
 
-    /// Hands on all of the host's variables, except those of [`without_env`](Self::without_env). Default: only the usual ones. Do not
-    /// use it in a host whose environment holds a token.
+    /// Passes on all variables of your process, except those of [`without_env`](Self::without_env). By default only the
+    /// usual ones are passed on. Do not use this if your environment contains a token.
     #[must_use]
     pub fn pass_all_env(mut self) -> Self {
         self.environment.pass_all();
         self
     }
 
-    /// Leaves a variable out of the program's environment.
+    /// Removes a variable from the program's environment.
     ///
-    /// Important: this alone hides no secret. On Linux a program that runs as the host's user can read the host's own environment, in
-    /// `/proc/PID/environ`. Call [`hide_process`](crate::hide_process) first in `main`, or let the program run as another user.
+    /// Important: this alone hides no secret. On Linux a program that runs as your user can read your process's own
+    /// environment, in `/proc/PID/environ`. Call [`hide_process`](crate::hide_process) first in `main`, or let the
+    /// program run as another user.
     #[must_use]
     pub fn without_env(mut self, name: impl Into<OsString>) -> Self {
         self.environment.remove(name.into());
@@ -177,14 +180,15 @@ impl CliDelegate {
         self
     }
 
-    /// Lets a guard clean up when the host itself is killed. Default: then the program goes on until it ends.
+    /// Lets a guard clean up if your own process is killed. Without a guard the program then runs until it ends by
+    /// itself.
     #[must_use]
     pub fn guard(mut self, guard: Guard) -> Self {
         self.guard = Some(guard);
         self
     }
 
-    /// Sets where time comes from. Default: the [`SystemClock`].
+    /// Sets the clock. By default it is the [`SystemClock`]; set another one in tests.
     #[must_use]
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
         self.clock = clock.into_shared();
@@ -195,7 +199,7 @@ impl CliDelegate {
         self.program = program.into();
     }
 
-    /// What is started with these arguments.
+    /// Describes the process to start with these arguments.
     pub(crate) fn launch(&self, arguments: Vec<OsString>) -> Launch {
         Launch {
             program: self.program.clone(),
@@ -238,7 +242,7 @@ impl CliDelegate {
         if let Some(option) = &self.image_option {
             arguments.extend(images.iter().flat_map(|image| [option.clone(), image.into()]));
         }
-        // After this nothing is an option, whatever it looks like.
+        // After `--` no text is taken for an option, whatever it looks like.
         arguments.extend(["--".into(), prompt.into()]);
         arguments
     }
@@ -267,7 +271,7 @@ impl Delegate for CliDelegate {
         let CliLimits { idle, output } = self.limits;
         let bounds = Bounds { deadline: task.deadline(), idle, output };
         let report = |written: &[u8]| {
-            // What it complains about is no progress.
+            // Complaints are no progress.
             if !written.is_empty() {
                 task.progress(&progress(written));
             }
@@ -280,7 +284,7 @@ impl Delegate for CliDelegate {
 }
 
 impl CliDelegate {
-    /// Writes the task's images, if the program can be given any.
+    /// Writes the task's images, if the program can get any.
     async fn attach(&self, task: &Task) -> Result<Option<Attachments>, String> {
         if self.image_option.is_none() || task.images().is_empty() {
             return Ok(None);
@@ -290,7 +294,7 @@ impl CliDelegate {
         written.map_err(|error| format!("An image cannot be written: {error}."))?.map(Some)
     }
 
-    /// A sentence that names the program, because the agent's name does not say what runs.
+    /// Returns a sentence that names the program, because the agent's name does not say which program runs.
     pub(crate) fn says(&self, what: &str) -> String {
         format!("The program {} {what}", self.program.to_string_lossy())
     }
@@ -329,7 +333,7 @@ impl CliDelegate {
     }
 }
 
-/// Shows no option and no variable: both may hold secrets.
+/// Hides options and variables, because both may contain secrets.
 impl fmt::Debug for CliDelegate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CliDelegate")

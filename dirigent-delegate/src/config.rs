@@ -1,4 +1,4 @@
-//! What a host configures: the object `orchestrator` of its configuration file.
+//! The configuration: the object `orchestrator` of your configuration file.
 
 mod error;
 
@@ -15,9 +15,9 @@ use serde_json::Value;
 
 pub use error::OrchestratorConfigError;
 
-/// How the orchestrator works. In JSON it is the object `orchestrator`; every field has a default, and a field that is not
-/// known is an error. Where the specification calls a field optional, `null` is its default. Comments (`//` and `/* */`) may stand in
-/// the file.
+/// The settings of the orchestrator, which are the object `orchestrator` in JSON. Every field has a default, and an
+/// unknown field is an error. If the specification calls a field optional, `null` means its default. The file may
+/// contain comments (`//` and `/* */`).
 ///
 /// ```
 /// use dirigent_delegate::config::OrchestratorConfig;
@@ -40,27 +40,28 @@ pub use error::OrchestratorConfigError;
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct OrchestratorConfig {
-    /// Whether messages go to the routing model. Default false: they go to the default agent, unchanged.
+    /// Sends messages to the routing model if true. If false, which is the default, they go unchanged to the default
+    /// agent.
     pub enabled: bool,
-    /// The routing model, as `provider/model`. It changes no agent's model. Default
+    /// The routing model, as `provider/model`. It does not change the agents' models. Default
     /// `google-gemini-cli/gemini-3-flash-preview`.
     #[schemars(length(min = 1))]
     pub model: String,
-    /// The models that are asked, in this order, when the one before fails. Default none.
+    /// The models to ask, in this order, if the one before fails. Default none.
     #[serde(deserialize_with = "null_is_default")]
     #[schemars(with = "Option<Names>")]
     pub fallbacks: Vec<String>,
-    /// The agents that can be delegated to.
+    /// The agents that can get work.
     #[serde(deserialize_with = "null_is_default")]
     #[schemars(with = "Option<AgentsConfig>")]
     pub agents: AgentsConfig,
-    /// Whether the delegations of a message run at the same time. Otherwise they run one after the other, in the order of
-    /// the calls. Default true.
+    /// Runs the delegations of a message at the same time if true, which is the default. Otherwise they run one after
+    /// the other, in the order of the calls.
     #[serde(deserialize_with = "parallel_execution")]
     #[schemars(with = "Option<bool>")]
     pub parallel_execution: bool,
-    /// The most delegations that run at the same time, over all messages of a [`Router`](crate::Router); the others wait.
-    /// Default 3.
+    /// The most delegations that run at the same time, counted over all messages of a [`Router`](crate::Router). Others
+    /// wait. Default 3.
     #[serde(deserialize_with = "max_parallel_agents")]
     #[schemars(with = "Option<NonZeroU32>")]
     pub max_parallel_agents: NonZeroU32,
@@ -80,17 +81,17 @@ pub struct AgentsConfig {
     #[serde(deserialize_with = "null_is_default")]
     #[schemars(with = "Option<OpenCodeConfig>")]
     pub opencode: OpenCodeConfig,
-    /// The agent that searches.
+    /// The search agent.
     #[serde(deserialize_with = "null_is_default")]
     #[schemars(with = "Option<ResearchConfig>")]
     pub research: ResearchConfig,
-    /// The host's own agent.
+    /// Your own agent.
     #[serde(deserialize_with = "null_is_default")]
     #[schemars(with = "Option<EmbeddedConfig>")]
     pub embedded: EmbeddedConfig,
 }
 
-/// How opencode is reached.
+/// Settings of the coding agent, opencode.
 ///
 /// ```
 /// use dirigent_delegate::config::OpenCodeConfig;
@@ -101,26 +102,26 @@ pub struct AgentsConfig {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct OpenCodeConfig {
-    /// Whether the routing model may delegate to opencode. Default true.
+    /// Lets the routing model delegate to opencode. Default true.
     pub enabled: bool,
-    /// The model that opencode uses, as `provider/model`. Default none: opencode's own choice.
+    /// The model that opencode uses, as `provider/model`. By default opencode chooses.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
-    /// Whether each delegation is a process, or a session of a server. Default `cli`.
+    /// Runs each delegation as a process, or in a session of a server. Default `cli`.
     pub mode: OpencodeMode,
-    /// The program. Default `opencode`, looked up in `PATH`.
+    /// The program. Default `opencode`, which is looked up in `PATH`.
     #[serde(deserialize_with = "binary")]
     #[schemars(with = "Option<String>", length(min = 1))]
     pub binary: String,
-    /// How long a delegation may take, in milliseconds. Default 300,000.
+    /// The longest time of a delegation, in milliseconds. Default 300,000.
     #[serde(deserialize_with = "timeout_ms")]
     #[schemars(with = "Option<NonZeroU64>")]
     pub timeout_ms: NonZeroU64,
-    /// The port of `opencode serve`. Default none: a free one.
+    /// The port of `opencode serve`. By default a free one is taken.
     pub serve_port: Option<NonZeroU16>,
 }
 
-/// How opencode works for the host.
+/// The mode of opencode: one process for each task, or a server.
 ///
 /// ```
 /// use dirigent_delegate::config::OpencodeMode;
@@ -134,11 +135,11 @@ pub enum OpencodeMode {
     /// A process for each delegation: `opencode run`.
     #[default]
     Cli,
-    /// One server, and a session for each session of the host's: `opencode serve`.
+    /// One server with a session for each of your sessions: `opencode serve`.
     Serve,
 }
 
-/// How the agent that searches works.
+/// Settings of the search agent.
 ///
 /// ```
 /// assert!(dirigent_delegate::config::ResearchConfig::default().enabled);
@@ -147,14 +148,14 @@ pub enum OpencodeMode {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ResearchConfig {
-    /// Whether the routing model may delegate to it. Default true.
+    /// Lets the routing model delegate to this agent. Default true.
     pub enabled: bool,
-    /// Its model, as `provider/model`. Default none: the agent's own choice.
+    /// The agent's model, as `provider/model`. By default the agent chooses.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
 }
 
-/// How the host's own agent works.
+/// Settings of your own agent.
 ///
 /// ```
 /// assert_eq!(dirigent_delegate::config::EmbeddedConfig::default().model, None);
@@ -163,20 +164,20 @@ pub struct ResearchConfig {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct EmbeddedConfig {
-    /// Whether the routing model may delegate to it. Default true.
+    /// Lets the routing model delegate to this agent. Default true.
     pub enabled: bool,
-    /// Its model, as `provider/model`. Default null: the host's default model.
+    /// The agent's model, as `provider/model`. With null, the default, it is your default model.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
 }
 
-/// The routing model, unless another is configured.
+/// The default routing model.
 const MODEL: &str = "google-gemini-cli/gemini-3-flash-preview";
-/// How long opencode may take, unless configured: five minutes.
+/// The default limit of opencode: five minutes.
 const OPENCODE_MS: NonZeroU64 = NonZeroU64::new(300_000).unwrap();
-/// How many delegations run at once, unless configured.
+/// The default number of delegations at once.
 const PARALLEL: NonZeroU32 = NonZeroU32::new(3).unwrap();
-/// The program of opencode, unless another is configured.
+/// The default program of opencode.
 const BINARY: &str = "opencode";
 
 impl Default for OrchestratorConfig {
@@ -218,13 +219,13 @@ impl Default for EmbeddedConfig {
 }
 
 impl OpenCodeConfig {
-    /// Returns how long a delegation may take.
+    /// Returns the longest time of a delegation.
     pub const fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms.get())
     }
 }
 
-/// Names that are not empty, in the schema.
+/// A list of names that are not empty, in the schema.
 #[derive(JsonSchema)]
 #[schemars(inline)]
 struct Names(
@@ -233,7 +234,7 @@ struct Names(
     Vec<String>,
 );
 
-/// Reads a field that may be `null`, which is as if it were not there.
+/// Reads a field that may be `null`. That means the same as leaving it out.
 fn or<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D, usual: T) -> Result<T, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or(usual))
 }
@@ -261,7 +262,7 @@ fn timeout_ms<'de, D: Deserializer<'de>>(from: D) -> Result<NonZeroU64, D::Error
     or(from, OPENCODE_MS)
 }
 
-/// The document with spaces in the place of comments. Line breaks stay, so that errors name the right line.
+/// Returns the document with spaces in place of comments. Line breaks stay, so that errors name the right line.
 fn without_comments(json: &str) -> Result<Vec<u8>, OrchestratorConfigError> {
     let mut stripped = Vec::with_capacity(json.len());
     let mut reading = CommentSettings::c_style().strip_comments(json.as_bytes());
@@ -279,7 +280,7 @@ fn without_comments(json: &str) -> Result<Vec<u8>, OrchestratorConfigError> {
     Ok(stripped)
 }
 
-/// The part of a host's configuration file that is read here.
+/// The part of the configuration file that is read here.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Document {
@@ -287,7 +288,7 @@ struct Document {
     orchestrator: OrchestratorConfig,
 }
 
-/// What must be an object where it is there. A list would be taken for an object without names.
+/// Places that must hold an object if they are set. Otherwise a list would be read as an object without names.
 const OBJECTS: [&str; 6] = [
     "",
     "/orchestrator",
@@ -298,7 +299,7 @@ const OBJECTS: [&str; 6] = [
 ];
 
 impl OrchestratorConfig {
-    /// Returns the default configuration with these changes.
+    /// Returns the default configuration with your changes.
     ///
     /// ```
     /// use dirigent_delegate::config::OrchestratorConfig;
@@ -311,11 +312,12 @@ impl OrchestratorConfig {
         config
     }
 
-    /// Reads a host's configuration file as [`from_document`](Self::from_document) does.
+    /// Reads a configuration file like [`from_document`](Self::from_document).
     ///
     /// # Errors
     ///
-    /// That the file cannot be read, or the first field that is wrong or not known. Both name the file. Nothing is read in part.
+    /// Returns an error that names the file if it cannot be read, or if a field is wrong or unknown. A file with an
+    /// error changes no setting.
     ///
     /// ```
     /// use dirigent_delegate::config::OrchestratorConfig;
@@ -331,12 +333,12 @@ impl OrchestratorConfig {
         config.map_err(|error| error.in_file(path))
     }
 
-    /// Reads the object `orchestrator` of a host's configuration file, whose other fields are left alone. Without that object
-    /// the orchestrator has its defaults, and is off. Comments (`//` and `/* */`) are left aside.
+    /// Reads the object `orchestrator` of a configuration file, and ignores the file's other fields. Without that
+    /// object you get the defaults, so the orchestrator is off. Comments (`//` and `/* */`) are skipped.
     ///
     /// # Errors
     ///
-    /// The first field that is wrong or not known. Nothing is read in part.
+    /// Returns the first field that is wrong or unknown. A file with an error changes no setting.
     pub fn from_document(json: &str) -> Result<Self, OrchestratorConfigError> {
         // Some editors begin a file with a mark of its encoding.
         let json = json.strip_prefix('\u{feff}').unwrap_or(json);
@@ -355,11 +357,11 @@ impl OrchestratorConfig {
         Ok(document.orchestrator)
     }
 
-    /// Checks what the types do not: that no name is empty.
+    /// Checks what the types cannot: that no name is empty.
     ///
     /// # Errors
     ///
-    /// The first field that is wrong.
+    /// Returns the first field that is wrong.
     pub fn check(&self) -> Result<(), OrchestratorConfigError> {
         let AgentsConfig { opencode, research, embedded } = &self.agents;
         let named = [

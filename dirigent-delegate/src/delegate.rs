@@ -1,5 +1,4 @@
-//! The trait of agents that work is delegated to. `task` is what such an agent gets, `delegate_fn` makes one of a
-//! closure.
+//! The trait of agents that get work. `task` is what such an agent gets, and `delegate_fn` makes one from a closure.
 
 mod delegate_fn;
 mod task;
@@ -19,7 +18,7 @@ use crate::config::OrchestratorConfig;
 use crate::result::{DelegationStatus, TokenUsage};
 use crate::terminal::plain;
 
-/// An agent that carries out what the routing model delegates to it.
+/// An agent that performs what the routing model delegates to it.
 ///
 /// ```
 /// use dirigent_delegate::{Delegate, TaskOutcome, Task};
@@ -35,30 +34,31 @@ use crate::terminal::plain;
 /// ```
 #[async_trait]
 pub trait Delegate: Send + Sync + 'static {
-    /// Carries out a task. Failures are results: there is no error beside them. A panic is a result with [`DelegationStatus::Error`].
-    /// Escapes of terminals are removed from what it hands back and tells as progress.
+    /// Performs a task. A failure is also an outcome, so there is no separate error. A panic becomes an outcome with
+    /// [`DelegationStatus::Error`]. Escapes of terminals are removed from the outcome and from progress reports.
     ///
-    /// An agent that can say something by [`Task::deadline`] should: a second later the future is dropped, and what it had so
-    /// far is lost but for the last [`Task::progress`].
+    /// If your agent has something to say by [`Task::deadline`], it should say it then. One second later the future is
+    /// dropped, and only the last [`Task::progress`] remains.
     ///
     /// # Cancellation
     ///
-    /// Dropped when the task is cancelled or late, at any await point. Nothing that the agent started may be left then: no
-    /// process, no session that goes on.
+    /// The future is dropped at any await point if the task is cancelled or late. Make sure that nothing the agent
+    /// started outlives it, for example a process or a session.
     async fn run(&self, task: Task) -> TaskOutcome;
 
-    /// Checks the model that the configuration gives this agent, `None` for the agent's own choice, when a router is built or
-    /// configured. Default: every model is good.
+    /// Checks the model that the configuration gives this agent; `None` means the agent's own choice. It is called when
+    /// a router is built or configured. By default every model passes.
     ///
     /// # Errors
     ///
-    /// A sentence without its full stop that names the model and says what is wrong, for example that no provider has its name.
+    /// Returns a sentence without a full stop that names the model and the problem. For example, it says that no
+    /// provider has this name.
     fn check_model(&self, _model: Option<&str>) -> Result<(), String> {
         Ok(())
     }
 
-    /// Returns whether the agent does one task at a time for each [session](Task::session_id). A task then waits for the one before it
-    /// without a place, so that other sessions and agents have it. Default: it does not.
+    /// Returns true if the agent does one task at a time for each [session](Task::session_id). A second task then waits
+    /// for the first without holding a place, so that other sessions and agents can use it. Default false.
     fn is_single(&self, _config: &OrchestratorConfig) -> bool {
         false
     }
@@ -79,7 +79,7 @@ impl<D: Delegate + ?Sized> Delegate for Arc<D> {
     }
 }
 
-/// How a task ended. `Debug` shows no text.
+/// The outcome of a task. `Debug` shows no text.
 ///
 /// ```
 /// use dirigent_delegate::{TaskOutcome, DelegationStatus};
@@ -90,22 +90,22 @@ impl<D: Delegate + ?Sized> Delegate for Arc<D> {
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TaskOutcome {
-    /// How it ended.
+    /// The status of the task at its end.
     pub status: DelegationStatus,
-    /// What the agent said.
+    /// The agent's text.
     pub output: String,
-    /// What it made beside its text. Default none.
+    /// The agent's products beside its text. Default none.
     pub artifacts: Vec<Value>,
-    /// What went wrong, or what is missing.
+    /// The failure, or what is missing.
     pub error_message: Option<String>,
-    /// The model that it used. Default: the one that is configured.
+    /// The model that the agent used. By default it is the configured one.
     pub model: Option<String>,
-    /// The tokens that it used. Default: not known.
+    /// The tokens that the agent used, if known.
     pub token_usage: Option<TokenUsage>,
 }
 
 impl TaskOutcome {
-    /// Creates the outcome of a task that is done.
+    /// Creates the outcome of a task that succeeded.
     pub fn success(output: impl Into<String>) -> Self {
         Self::with(DelegationStatus::Success, output.into(), None)
     }
@@ -115,12 +115,12 @@ impl TaskOutcome {
         Self::with(DelegationStatus::Error, String::new(), Some(message.into()))
     }
 
-    /// Creates the outcome of a task that ended well, with something missing.
+    /// Creates the outcome of a task that ended well, but with something missing.
     pub fn partial(output: impl Into<String>, missing: impl Into<String>) -> Self {
         Self::with(DelegationStatus::Partial, output.into(), Some(missing.into()))
     }
 
-    /// Creates the outcome of a task whose time was over, with what was there by then.
+    /// Creates the outcome of a task that ran out of time, with the output so far.
     pub fn timeout(output: impl Into<String>, message: impl Into<String>) -> Self {
         Self::with(DelegationStatus::Timeout, output.into(), Some(message.into()))
     }
@@ -130,7 +130,7 @@ impl TaskOutcome {
         Self { status, output, artifacts, error_message, model: None, token_usage: None }
     }
 
-    /// The outcome without escapes of terminals in its texts.
+    /// Removes the escapes of terminals from the outcome's texts.
     pub(crate) fn plain(mut self) -> Self {
         for text in std::iter::once(&mut self.output).chain(&mut self.error_message) {
             if let Cow::Owned(plain) = plain(text) {

@@ -1,5 +1,5 @@
-//! Joins the router to Dirigent in both directions: `orchestrator` and `agent` put it into a channel, `hosted` lets
-//! one side's agents work for the other, and `progress` reports what runs.
+//! Connects the router to Dirigent in both directions. `orchestrator` and `agent` put the router into a channel,
+//! `hosted` lets one side's agents work for the other, and `progress` reports what runs.
 
 mod agent;
 mod hosted;
@@ -15,7 +15,7 @@ pub use hosted::DelegateAgent;
 pub use orchestrator::{RouterAgent, RouterOrchestrator};
 pub use progress::show_progress;
 
-/// Messages as one text: one message as it is, several as lines with their authors' names.
+/// Joins messages into one text. A single message stays as it is; several become lines with their authors' names.
 fn text_of(messages: &[Arc<ChatMessage>]) -> String {
     match messages {
         [one] => one.content.to_string(),

@@ -1,5 +1,6 @@
-//! Routes a person's message to specialised agents: a fast model, the routing model, answers it or delegates it; agents run side by
-//! side; their results come back together. It is off unless it is switched on.
+//! Routes a person's message to specialised agents. A fast model, the routing model, answers the message or delegates
+//! it. Agents run side by side, and their results come back together. You switch it on with
+//! [`config::OrchestratorConfig::enabled`].
 //!
 //! ```
 //! use dirigent_delegate::config::OrchestratorConfig;
@@ -48,13 +49,14 @@
 //!
 //! # What holds
 //!
-//! 1. A message always has an answer, within its time and a second. What fails is a payload that says so.
-//! 2. What succeeded is in the answer, whatever else fails, is late, or is cancelled. Results keep the order of the calls.
-//! 3. Never more agents run than [`config::OrchestratorConfig::max_parallel_agents`] allows, over all messages.
-//! 4. A program is started without a shell, and no message is taken for an option.
-//! 5. When a program has ended, is late, or is not wanted any more, nothing of it is left; [`Guard`] says what holds when the host is
-//!    killed.
-//! 6. No word of a message is in a log line, an error or a `Debug`. What an agent hands back is the agent's own.
+//! 1. A message always gets an answer, at most one second after its time is up. A failure is a payload that says so.
+//! 2. A success is part of the answer, even if something else fails, is late or is cancelled. Results keep the order of
+//!    the calls.
+//! 3. At most [`config::OrchestratorConfig::max_parallel_agents`] agents run at once, counted over all messages.
+//! 4. Programs start without a shell, and no message can be mistaken for an option.
+//! 5. When a program ends, is late or is cancelled, no process of it remains. [`Guard`] says what happens if your own
+//!    process is killed.
+//! 6. Log lines, errors and `Debug` contain no word of a message. What an agent returns is the agent's own text.
 //!
 //! # Features
 //!
@@ -64,10 +66,10 @@
 //! | `llm` | yes | models at chat endpoints, as routing models and as agents; without it the routing model is the host's own |
 //! | `serve` | yes | opencode as a server; without it, mode `serve` is an error result |
 
-// Before a message: `config`, `plan`, `prompt` and `card`. A message is the value `routing`, the places of all
-// messages are `pool`, `router` is the driver of both, and `response` puts results together. `model` and `llm` are
-// routing models. `delegate` is the trait of what runs: `cli`, `opencode`, `acp`, and `driver` for agents of
-// Dirigent. `process` is a child that leaves nothing behind.
+// Before a message: `config`, `plan`, `prompt` and `card`. A message is the value `routing`. The places of all messages
+// are `pool`, `router` is the driver of both, and `response` puts results together. `model` and `llm` are routing
+// models. `delegate` is the trait of agents that run: `cli`, `opencode`, `acp`, and `driver` for agents of Dirigent.
+// `process` is a child process that leaves nothing behind.
 
 #[cfg(feature = "acp")]
 mod acp;
@@ -114,7 +116,7 @@ pub use router::{
     Off, Router, RouterBuildError, RouterBuilder, RouterEvent, RouterEventKind, RouterEvents,
 };
 
-/// The code of the README runs.
+/// Runs the code of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

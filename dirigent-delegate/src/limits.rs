@@ -1,8 +1,8 @@
-//! How much, how often and how long, beyond what is configured in JSON.
+//! Limits that the JSON configuration does not have.
 
 use std::time::Duration;
 
-/// What bounds a message. Set with [`RouterBuilder::limits`](crate::RouterBuilder::limits).
+/// Limits of a message. You change them with [`RouterBuilder::limits`](crate::RouterBuilder::limits).
 ///
 /// ```
 /// let limits = dirigent_delegate::RouterLimits::default();
@@ -11,24 +11,26 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RouterLimits {
-    /// How long a message may take where [`UserRequest::timeout`](crate::UserRequest::timeout) says nothing. Default 15 minutes.
+    /// The longest time of a message, if [`UserRequest::timeout`](crate::UserRequest::timeout) sets none. Default 15
+    /// minutes.
     pub request: Duration,
-    /// How long one request to a routing model may take. Default 60 s.
+    /// The longest time of one request to a routing model. Default 60 s.
     pub model: Duration,
-    /// How long a delegation may take to an agent whose configuration has no time of its own. Default 5 minutes.
+    /// The longest time of a delegation, if the agent's configuration sets none. Default 5 minutes.
     pub delegate: Duration,
-    /// The most delegations that wait for a place, over all messages of a router. One that is called beyond them fails. Sessions
-    /// share the queue: a session with few that wait makes room for itself, and the newest one of the session with most fails.
-    /// Default 64.
+    /// The most delegations that wait for a place, over all messages of a router. Further ones fail.
+    ///
+    /// Sessions share the queue fairly. If it is full, a session with few waiting delegations gets a place in it, and
+    /// the newest one of the session with the most fails. Default 64.
     pub queue: usize,
-    /// The most delegations for one message, over all of its rounds. One that is called beyond them fails, so that one message cannot
-    /// take the places of all others. Default 16.
+    /// The most delegations for one message, over all of its rounds. Further ones fail, so that one message cannot take
+    /// the places of all others. Default 16.
     pub calls: u32,
-    /// How often the routing model may call agents for one message. With 1 it is not asked again, and the results are the
-    /// answer. With more it is given what each call came to, and may call again, or say something last, which is added to the
-    /// results. Default 1.
+    /// The most rounds in which the routing model may call agents for one message. With 1, the default, it is not asked
+    /// again, and the results are the answer. With more it reads the results and can call again. What it says last is
+    /// added to the results.
     pub rounds: u32,
-    /// How often the same agent may be given the same message for one message of a person. Default 2.
+    /// How often an agent may get the same text while one message of a person is answered. Default 2.
     pub identical: u32,
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 pub use dirigent_llm::{ChatAnswer, ModelMessage, ModelToolCall, Question, Tool};
 
-/// A chat model that can call tools: it answers a message itself, or names the agents that are to.
+/// A chat model that can call tools. It answers a message itself, or names the agents that should.
 ///
 /// ```
 /// use dirigent_delegate::model::{ChatAnswer, ModelError, Question, RoutingModel};
@@ -25,29 +25,31 @@ pub use dirigent_llm::{ChatAnswer, ModelMessage, ModelToolCall, Question, Tool};
 /// ```
 #[async_trait]
 pub trait RoutingModel: Send + Sync + 'static {
-    /// Asks the model of this name, `provider/model` as the configuration has it. One attempt is made: when it fails, the next
-    /// fall-back is asked at once.
+    /// Asks the model of this name, which is `provider/model` as in the configuration. Make a single attempt, because
+    /// the next fall-back is asked at once if it fails.
     ///
     /// # Errors
     ///
-    /// Why the model gave no answer. A provider that is not known is [`ModelErrorKind::UnknownProvider`]. An answer without text
-    /// and calls is a failure as well, which the caller finds.
+    /// Says why the model gave no answer. Return [`ModelErrorKind::UnknownProvider`] if you do not know the provider.
+    /// An answer without text and calls also counts as a failure, but the caller checks that.
     ///
     /// # Cancellation
     ///
-    /// Dropped when the message's time is over, after [`RouterLimits::model`](crate::RouterLimits::model), and when the message is
-    /// cancelled.
+    /// The future is dropped after [`RouterLimits::model`](crate::RouterLimits::model), when the message runs out of
+    /// time, and when it is cancelled.
     async fn ask(
         &self,
         model: &str,
         question: &Question<'static>,
     ) -> Result<ChatAnswer, ModelError>;
 
-    /// Checks a model's name, `provider/model`, when a router is built or configured. Default: every model is good.
+    /// Checks a model's name, `provider/model`. It is called when a router is built or configured. By default every
+    /// model passes.
     ///
     /// # Errors
     ///
-    /// A sentence without its full stop that names the model and says what is wrong, for example that no provider has its name.
+    /// Returns a sentence without a full stop that names the model and the problem. For example, it says that no
+    /// provider has this name.
     fn check_model(&self, _model: &str) -> Result<(), String> {
         Ok(())
     }
@@ -68,7 +70,7 @@ impl<M: RoutingModel + ?Sized> RoutingModel for Arc<M> {
     }
 }
 
-/// Why a model gave no answer. `Display` and `Debug` show the kind and nothing of the source.
+/// Why a model gave no answer. `Display` and `Debug` show only the kind, and hide the source.
 ///
 /// ```
 /// use dirigent_delegate::model::{ModelError, ModelErrorKind};
@@ -83,12 +85,12 @@ pub struct ModelError {
 }
 
 impl ModelError {
-    /// Creates an error with what it came from.
+    /// Creates an error with its source.
     pub fn new(kind: ModelErrorKind, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { kind, source: Some(source.into()) }
     }
 
-    /// Returns what went wrong.
+    /// Returns the kind of failure.
     pub const fn kind(&self) -> ModelErrorKind {
         self.kind
     }
@@ -106,7 +108,7 @@ impl fmt::Debug for ModelError {
     }
 }
 
-/// What went wrong with a model.
+/// The kind of a model's failure.
 ///
 /// ```
 /// use dirigent_delegate::model::ModelErrorKind;
@@ -115,25 +117,25 @@ impl fmt::Debug for ModelError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelErrorKind {
-    /// The host knows no provider of this name, or the name has none.
+    /// The provider of this name is unknown, or the name has no provider.
     #[error("the model's provider is not known")]
     UnknownProvider,
-    /// There is no connection to the provider.
+    /// The provider cannot be reached.
     #[error("the provider cannot be reached")]
     Unreachable,
-    /// The provider asks to be left alone for a while.
+    /// The provider asks you to wait.
     #[error("the provider's rate limit is reached")]
     RateLimited,
     /// The provider has a fault that may pass.
     #[error("the provider is unavailable")]
     Unavailable,
-    /// The provider does not take the request: a wrong key, an unknown model, no credit.
+    /// The provider refuses the request, for example because of a wrong key, an unknown model or used up credit.
     #[error("the provider refuses the request")]
     Refused,
     /// The answer did not come in time.
     #[error("the model did not answer in time")]
     TimedOut,
-    /// The answer cannot be read, or broke off.
+    /// The answer cannot be read, or is incomplete.
     #[error("the model's answer cannot be used")]
     Unusable,
     /// The answer has neither text nor calls.
@@ -142,7 +144,7 @@ pub enum ModelErrorKind {
     /// The code that asks the model panicked.
     #[error("asking the model panicked")]
     Panic,
-    /// Anything else.
+    /// Any other failure.
     #[error("the model failed")]
     Other,
 }

@@ -1,7 +1,7 @@
-//! The coding agent opencode: a process for each task, or a session of a server.
+//! The coding agent opencode, as a process for each task or as a session of a server.
 //!
-//! `server` starts `opencode serve`, `client` and `wire` ask it, `heard` reads its events, and `prompt` carries out
-//! one task. The server is read again after each event, because no event is trusted to come.
+//! `server` starts `opencode serve`, `client` and `wire` ask it, `heard` reads its events, and `prompt` performs one
+//! task. The server is read again after each event, because events can be lost.
 
 #[cfg(feature = "serve")]
 mod client;
@@ -31,11 +31,11 @@ use crate::delegate::{Delegate, Task, TaskOutcome};
 use crate::permission::{PermissionReply, PermissionRequest};
 use crate::process::Guard;
 
-/// The coding agent opencode. [`OpenCodeConfig`](crate::config::OpenCodeConfig) says which program it is, and whether each task is a
-/// process (`opencode run`) or a prompt in a session of a server (`opencode serve`).
+/// The coding agent opencode. [`OpenCodeConfig`](crate::config::OpenCodeConfig) names the program, and decides whether
+/// each task is a process (`opencode run`) or a prompt in a session of a server (`opencode serve`).
 ///
-/// In mode `serve` the server is started with the first task, on 127.0.0.1 and with a password that is drawn for it; it is killed
-/// when the last clone of this is dropped. Each session of the host's has its own session there. A task that is late or not wanted any more
+/// In mode `serve` the first task starts the server, on 127.0.0.1 and with a random password. It is killed when you
+/// drop the last clone of this value. Each of your sessions has its own session there. A task that is late or cancelled
 /// is aborted.
 ///
 /// ```
@@ -66,7 +66,7 @@ impl Default for OpenCode {
 }
 
 impl OpenCode {
-    /// Creates an agent that works in the host's own folder. Nothing is started.
+    /// Creates an agent that works in the folder of your process. No process is started yet.
     pub fn new() -> Self {
         Self {
             process: CliDelegate::new("opencode"),
@@ -80,33 +80,34 @@ impl OpenCode {
         self
     }
 
-    /// Sets the folder in which opencode works. Default: the host's own.
+    /// Sets the folder in which opencode works. By default it is that of your process.
     #[must_use]
     pub fn workspace(self, folder: impl Into<PathBuf>) -> Self {
         self.with(|process| process.workspace(folder))
     }
 
-    /// Sets a variable of opencode's environment, which otherwise holds only the usual ones, as that of a
+    /// Sets a variable of opencode's environment. By default it gets only the usual ones, like a
     /// [`CliDelegate`](CliDelegate::env).
     #[must_use]
     pub fn env(self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.with(|process| process.env(name, value))
     }
 
-    /// Hands on a variable of the host's, if the host has it: the key of the provider that opencode uses, for example. An agent with a
-    /// shell can read it.
+    /// Passes on a variable of your process, if it is set. For example, use it for the key of the provider that
+    /// opencode uses. An agent with a shell can read it.
     #[must_use]
     pub fn pass_env(self, name: impl Into<OsString>) -> Self {
         self.with(|process| process.pass_env(name))
     }
 
-    /// Hands on all of the host's variables, except those of [`without_env`](Self::without_env). Default: only the usual ones.
+    /// Passes on all variables of your process, except those of [`without_env`](Self::without_env). By default only the
+    /// usual ones are passed on.
     #[must_use]
     pub fn pass_all_env(self) -> Self {
         self.with(CliDelegate::pass_all_env)
     }
 
-    /// Leaves a variable out of opencode's environment. This alone hides no secret:
+    /// Removes a variable from opencode's environment. This alone hides no secret:
     /// [`hide_process`](crate::hide_process) says why.
     #[must_use]
     pub fn without_env(self, name: impl Into<OsString>) -> Self {
@@ -119,19 +120,19 @@ impl OpenCode {
         self.with(|process| process.limits(change))
     }
 
-    /// Lets a guard clean up when the host itself is killed. Default: then opencode goes on.
+    /// Lets a guard clean up if your own process is killed. Without a guard opencode then goes on.
     #[must_use]
     pub fn guard(self, guard: Guard) -> Self {
         self.with(|process| process.guard(guard))
     }
 
-    /// Sets where time comes from. Default: the [`SystemClock`](dirigent::SystemClock).
+    /// Sets the clock. By default it is the [`SystemClock`](dirigent::SystemClock); set another one in tests.
     #[must_use]
     pub fn clock(self, clock: impl IntoShared<dyn Clock>) -> Self {
         self.with(|process| process.clock(clock))
     }
 
-    /// Uses a server that runs already, at this address, in mode `serve`. Default: a server is started.
+    /// Uses a server that already runs at this address, in mode `serve`. By default a server is started.
     #[cfg(feature = "serve")]
     #[must_use]
     pub fn at(mut self, address: impl Into<String>, password: impl Into<String>) -> Self {
@@ -139,7 +140,8 @@ impl OpenCode {
         self
     }
 
-    /// Decides what opencode may do that its own configuration asks about, in mode `serve`. Default: nothing.
+    /// Sets a function that answers opencode's requests for permission, in mode `serve`. opencode asks as its own
+    /// configuration says. By default every request is rejected.
     #[cfg(feature = "serve")]
     #[must_use]
     pub fn permissions(
@@ -164,7 +166,7 @@ impl OpenCode {
     }
 }
 
-/// What mode `serve` comes to in a program without the client.
+/// Returned in mode `serve` if the client is not compiled in.
 #[cfg(not(feature = "serve"))]
 const NO_CLIENT: &str =
     "opencode cannot be used as a server: this program is built without the feature `serve`.";

@@ -1,4 +1,4 @@
-//! What a coding agent may do.
+//! Permissions of coding agents.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Decides what an agent may do.
 pub(crate) type Decide = Arc<dyn Fn(&PermissionRequest) -> PermissionReply + Send + Sync>;
 
-/// Something that a coding agent wants to do and asks about. `Debug` shows no path and no command.
+/// A coding agent's request for permission. `Debug` shows no path and no command.
 ///
 /// ```
 /// use dirigent_delegate::{PermissionRequest, PermissionReply};
@@ -22,11 +22,11 @@ pub(crate) type Decide = Arc<dyn Fn(&PermissionRequest) -> PermissionReply + Sen
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PermissionRequest {
-    /// What sort it is: `edit`, `bash`, `webfetch` and the like.
+    /// The kind of action, for example `edit`, `bash` or `webfetch`.
     pub permission: String,
-    /// What it is about: paths, commands, addresses.
+    /// The paths, commands or addresses that the request is about.
     pub patterns: Vec<String>,
-    /// What else the agent tells of it.
+    /// Further details from the agent.
     pub metadata: Value,
 }
 
@@ -47,16 +47,16 @@ impl fmt::Debug for PermissionRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the three that opencode and the protocol know")]
 pub enum PermissionReply {
-    /// It may, this time.
+    /// Allowed this time.
     Once,
-    /// It may, and need not ask again in this session.
+    /// Allowed for the rest of the session, without asking again.
     Always,
-    /// It may not.
+    /// Not allowed.
     Reject,
 }
 
 impl PermissionReply {
-    /// Its name in opencode's requests.
+    /// Returns the name in opencode's requests.
     #[cfg(feature = "serve")]
     pub(crate) const fn as_str(self) -> &'static str {
         match self {

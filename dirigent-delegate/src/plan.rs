@@ -1,4 +1,4 @@
-//! What a router does with a message, under one configuration.
+//! The plan of a router for messages under one configuration.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,21 +12,21 @@ use crate::prompt::system_prompt;
 use crate::response::Schedule;
 use crate::result::AgentKind;
 
-/// All that is decided before a message comes. It is made anew when the configuration changes.
+/// Everything that is decided before a message comes. A new configuration makes a new plan.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) config: Arc<OrchestratorConfig>,
     pub(crate) limits: RouterLimits,
-    /// Whether each agent is given the results of those before it.
+    /// True if each agent gets the results of those before it.
     pub(crate) is_chained: bool,
-    /// The routing models, in the order in which they are asked.
+    /// The routing models. They are asked in this order.
     pub(crate) models: Vec<String>,
     pub(crate) system: String,
     pub(crate) tools: Arc<[Tool]>,
     pub(crate) agents: Vec<PlannedAgent>,
 }
 
-/// An agent under a configuration, at the same place as in the registry.
+/// An agent under a configuration. Its index is the same as in the registry.
 #[derive(Debug)]
 pub(crate) struct PlannedAgent {
     pub(crate) card: AgentCard,
@@ -60,8 +60,8 @@ impl Plan {
         }
     }
 
-    /// Checks the names of models, of those that would be asked: that of each agent, and that one routing model at least can be asked.
-    /// The log names another one that cannot.
+    /// Checks the names of all models in use. Each agent's model must be usable, and at least one routing model. The
+    /// log names routing models that are not.
     pub(crate) fn check_models(
         &self,
         model: &dyn RoutingModel,
@@ -69,7 +69,7 @@ impl Plan {
     ) -> Result<(), OrchestratorConfigError> {
         for (agent, delegate) in self.agents.iter().zip(delegates) {
             let (kind, enabled) = (agent.card.kind(), self.config.enabled);
-            // Without the orchestrator the default agent has all messages.
+            // If the orchestrator is off, the default agent gets all messages.
             let is_used = if enabled { agent.is_enabled } else { *kind == AgentKind::Embedded };
             if is_used {
                 let problem = delegate.check_model(agent.model.as_deref());
@@ -95,7 +95,7 @@ impl Plan {
         Ok(())
     }
 
-    /// How delegations run.
+    /// Returns whether delegations run at the same time or one by one.
     pub(crate) fn schedule(&self) -> Schedule {
         if self.config.parallel_execution && !self.is_chained {
             Schedule::Parallel
@@ -104,12 +104,12 @@ impl Plan {
         }
     }
 
-    /// The agent with this tool.
+    /// Returns the agent with this tool.
     pub(crate) fn find(&self, tool: &str) -> Option<(usize, &PlannedAgent)> {
         self.agents.iter().enumerate().find(|(_, agent)| agent.card.tool() == tool)
     }
 
-    /// The host's own agent, if it is registered.
+    /// Returns the embedded agent, if it is registered.
     pub(crate) fn embedded(&self) -> Option<(usize, &PlannedAgent)> {
         let mut agents = self.agents.iter().enumerate();
         agents.find(|(_, agent)| *agent.card.kind() == AgentKind::Embedded)

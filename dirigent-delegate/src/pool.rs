@@ -1,27 +1,29 @@
-//! Who of those that want to run may: a value. It knows tickets and who asks, not what they are for.
+//! Decides who may run next, as a value. It knows tickets and askers, but not their purpose.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// A place that was asked for.
+/// The number of a request for a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Ticket(u64);
 
-/// The answer to who asks for a place.
+/// The answer to a request for a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// It may run now.
+    /// The asker may run now.
     Granted,
-    /// It stands in the queue.
+    /// The asker waits in the queue.
     Waiting,
     /// The queue is full.
     Full,
 }
 
-/// The places of a router: at most `cap` run, at most `queue` wait. Several askers share both fairly. A free place goes to the asker
-/// with the fewest that run, among equals in turn. In a full queue an asker with few makes room for itself behind one with many.
-/// Each asker's own get their places in the order in which they asked, but those for an agent that does one thing at a time for an
-/// asker wait without a place while another of them runs.
+/// The places of a router: at most `cap` run, and at most `queue` wait. Several askers share both fairly.
+///
+/// A free place goes to the asker with the fewest running, and among equals in turn. If the queue is full, an asker
+/// with few gets room at the cost of one with many. Each asker's tickets get places in the order of asking. There is
+/// one exception: a ticket for an agent that does one thing at a time for an asker waits without a place while another
+/// of them runs.
 #[derive(Debug)]
 pub(crate) struct Pool {
     cap: usize,
@@ -30,24 +32,24 @@ pub(crate) struct Pool {
     running: HashMap<Ticket, (Arc<str>, Option<Single>)>,
     waiting: HashMap<Ticket, (Arc<str>, Option<Single>)>,
     askers: HashMap<Arc<str>, Asker>,
-    /// Who waits for a free place, by how many of theirs run and whose turn it is.
+    /// Askers that wait for a free place, by the number of their running tickets and then in turn.
     line: BTreeMap<(usize, u64), Arc<str>>,
-    /// Who waits, by how many of theirs wait.
+    /// Askers that wait, by the number of their waiting tickets.
     crowds: BTreeSet<(usize, Arc<str>)>,
 }
 
 /// An agent that does one thing at a time for an asker.
 pub(crate) type Single = usize;
 
-/// What one asker has.
+/// The tickets of one asker.
 #[derive(Debug, Default)]
 struct Asker {
     running: usize,
-    /// In the order of asking, which is the order of their numbers.
+    /// Waiting tickets in the order of asking, which is also the order of their numbers.
     waiting: BTreeSet<(Ticket, Option<Single>)>,
-    /// Those at work for it.
+    /// Agents of this kind that work for the asker now.
     busy: BTreeSet<Single>,
-    /// The smallest has its turn first.
+    /// The asker with the smallest number comes first.
     turn: u64,
 }
 
@@ -56,7 +58,7 @@ impl Asker {
         single.is_some_and(|single| self.busy.contains(&single))
     }
 
-    /// The first that could run.
+    /// Returns the first ticket that could run.
     fn first(&self) -> Option<(Ticket, Option<Single>)> {
         self.waiting.iter().copied().find(|(_, single)| !self.is_busy(*single))
     }
@@ -74,13 +76,13 @@ impl Pool {
         Self { cap, queue, next: 0, running, waiting, askers, line, crowds }
     }
 
-    /// Changes how many may run. Those that run go on; returns who may run now.
+    /// Changes how many may run, without stopping any. Returns those that may start now.
     pub(crate) fn set_cap(&mut self, cap: usize) -> Vec<Ticket> {
         self.cap = cap;
         self.grant()
     }
 
-    /// Asks for a place. Also returns the ticket that waits no longer, if this one took its place in the queue.
+    /// Asks for a place. Also returns the ticket that lost its place in the queue to this one, if there is one.
     pub(crate) fn claim(
         &mut self,
         who: &Arc<str>,
@@ -109,11 +111,11 @@ impl Pool {
         (ticket, Claim::Waiting, displaced)
     }
 
-    /// Takes the newest ticket of who waits with the most out of the queue, if that makes it fairer.
+    /// Removes the newest ticket of the asker with the most from the queue, if that is fairer.
     fn displace_for(&mut self, who: &Arc<str>) -> Option<Ticket> {
         let own = self.askers.get(who).map_or(0, |asker| asker.waiting.len());
         let (most, crowd) = self.crowds.last().cloned()?;
-        // With a difference of one the two would only change their parts.
+        // If they differ by one, the two would only swap roles.
         if own + 2 > most {
             return None;
         }
@@ -122,13 +124,13 @@ impl Pool {
         Some(displaced)
     }
 
-    /// Whether this ticket has its place.
+    /// Returns true if this ticket has its place.
     #[cfg(test)]
     pub(crate) fn is_granted(&self, ticket: Ticket) -> bool {
         self.running.contains_key(&ticket)
     }
 
-    /// Gives up a place, or the wait for one; returns who may run now.
+    /// Gives up a place, or the wait for one. Returns the tickets that may start now.
     pub(crate) fn leave(&mut self, ticket: Ticket) -> Vec<Ticket> {
         if let Some((who, single)) = self.running.remove(&ticket) {
             self.change(&who, |asker| {
@@ -155,7 +157,7 @@ impl Pool {
                 asker.start(single);
                 Some(ticket)
             });
-            // Who stands in the line has a ticket that could run.
+            // Each asker in this line has a ticket that could run.
             let Some((ticket, held)) = ticket.and_then(|it| self.waiting.remove_entry(&it)) else {
                 break;
             };
@@ -165,13 +167,13 @@ impl Pool {
         granted
     }
 
-    /// A number that no ticket and no turn had before.
+    /// Returns a new number that no ticket and no turn has had.
     fn number(&mut self) -> u64 {
         self.next += 1;
         self.next
     }
 
-    /// Changes what an asker has, and its places in the two orders with it.
+    /// Changes an asker, and updates its places in both orders.
     fn change<T>(&mut self, who: &Arc<str>, change: impl FnOnce(&mut Asker) -> T) -> T {
         let asker = self.askers.entry(Arc::clone(who)).or_default();
         if !asker.waiting.is_empty() {

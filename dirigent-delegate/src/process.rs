@@ -1,8 +1,8 @@
 //! Child processes that leave nothing behind.
 //!
-//! A process leads a group of its own and bears a mark in its environment. When it ends, is late, or is not wanted any more, the group is
-//! killed before its leader is reaped, so that its number cannot belong to another group yet; then, on Linux, whatever bears the
-//! mark, in whichever group or session it is.
+//! A process leads a group of its own and has a mark in its environment. When it ends, is late or is cancelled, the
+//! group is killed before its leader is reaped, because after that the number could belong to another group. On Linux
+//! every process with the mark is then killed, too, whatever its group or session.
 
 mod capture;
 mod environment;
@@ -35,10 +35,10 @@ use guard::GuardProcess;
 use leader::Leader;
 use mark::Mark;
 
-/// How long pipes are read after the process has ended: what it started may hold them open.
+/// The longest time for reading pipes after the process has ended. Its children may hold them open.
 const DRAIN: Duration = Duration::from_millis(500);
 
-/// What is started.
+/// The program to start, and how.
 #[derive(Clone, Debug)]
 pub(crate) struct Launch {
     pub(crate) program: OsString,
@@ -46,11 +46,11 @@ pub(crate) struct Launch {
     pub(crate) folder: Option<PathBuf>,
     pub(crate) environment: Environment,
     pub(crate) guard: Option<Guard>,
-    /// Whether it reads from a pipe ([`Process::input`]), and not nothing.
+    /// True if the process reads from a pipe ([`Process::input`]). Otherwise its input is empty.
     pub(crate) has_input: bool,
 }
 
-/// How long a process may run, and how much it may write.
+/// The limits of a process: its time and its output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub(crate) deadline: Timestamp,
@@ -58,20 +58,20 @@ pub(crate) struct Bounds {
     pub(crate) output: usize,
 }
 
-/// Why a process is over.
+/// Why a process ended.
 #[derive(Debug)]
 pub(crate) enum End {
     /// It ended by itself.
     Exited(ExitStatus),
     /// It was killed at its deadline.
     Late,
-    /// It was killed after it had written nothing for too long.
+    /// It was killed because it was silent for too long.
     Idle,
-    /// It was killed when it had written too much.
+    /// It was killed because it wrote too much.
     TooMuch,
 }
 
-/// What a process wrote, and why it is over.
+/// The output of a process, and why it ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) stdout: Vec<u8>,
@@ -79,10 +79,10 @@ pub(crate) struct Ended {
     pub(crate) end: End,
 }
 
-/// A process that runs. Dropping it kills it with everything that it started.
+/// A running process. Dropping it kills the process and everything that it started.
 #[derive(Debug)]
 pub(crate) struct Process {
-    /// Dropped first: the group must be gone before the leader is reaped.
+    /// Dropped first, because the group must be gone before the leader is reaped.
     group: Group,
     leader: Leader,
     child: Child,
@@ -94,14 +94,15 @@ impl Launch {
     ///
     /// # Errors
     ///
-    /// When it, or its guard, cannot be started: a sentence that names the program, the folder or the guard.
+    /// Returns a sentence that names the program, the folder or the guard, if one of them cannot be used.
     pub(crate) fn start(&self) -> Result<Process, String> {
         let mark = Mark::new().map_err(|error| self.problem(&error))?;
         let guard = self.guard.as_ref().map(|guard| guard.start(&mark)).transpose()?;
         self.start_with(mark, guard).map_err(|error| self.problem(&error))
     }
 
-    /// Says why it cannot be started. The system says the same of a program, of its folder and of its interpreter that is not there.
+    /// Says why the process cannot be started. The system's own error is the same for a missing program, folder or
+    /// interpreter.
     fn problem(&self, error: &io::Error) -> String {
         let program = self.program.to_string_lossy();
         let folder = self.folder.as_deref().filter(|folder| !folder.is_dir());
@@ -132,7 +133,7 @@ impl Launch {
         self.environment.put_into(&mut command, self.folder.as_deref());
         mark.put_into(&mut command);
         group::lead(&mut command);
-        // Before the process is there, so that its end is not missed.
+        // Watch before the process exists, so that its end is not missed.
         let leader = Leader::watch()?;
         let child = command.spawn()?;
         let group = Group::new(child.id(), mark);
@@ -144,11 +145,11 @@ impl Launch {
 }
 
 impl Process {
-    /// Reads what the process writes until it is over, and kills what is left of it. `report` is given what was written so far.
+    /// Reads the output until the process ends, and kills what is left of it. `report` gets the output so far.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future kills the process with everything that it started.
+    /// Dropping the future kills the process and everything that it started.
     pub(crate) async fn finish(
         mut self,
         bounds: Bounds,
@@ -163,7 +164,7 @@ impl Process {
         Ok(Ended { stdout, stderr, end })
     }
 
-    /// Reads until the process has ended, which is `None`, or must be killed.
+    /// Reads until the process has ended (`None`) or must be killed.
     async fn read(
         &mut self,
         pipes: &mut Pipes,
@@ -206,10 +207,10 @@ impl Process {
         }
     }
 
-    /// Kills what is left, and tells how the process itself ended.
+    /// Kills what is left, and returns how the process itself ended.
     pub(crate) async fn stop(mut self) -> io::Result<ExitStatus> {
         let group = self.group;
-        // Looking through all processes takes some milliseconds: not on the thread of other tasks.
+        // A look at all processes takes some milliseconds, so it must not block other tasks.
         let killed = tokio::task::spawn_blocking(move || drop(group)).await;
         killed.map_err(io::Error::other)?;
         let status = self.child.wait().await;
@@ -219,13 +220,13 @@ impl Process {
         status
     }
 
-    /// Where the process reads from, once.
+    /// Takes the process's input. It returns `None` the second time.
     #[cfg(feature = "acp")]
     pub(crate) fn input(&mut self) -> Option<tokio::process::ChildStdin> {
         self.child.stdin.take()
     }
 
-    /// The process's outputs, for a reader of its own.
+    /// Takes the process's outputs, for another reader.
     #[cfg(any(feature = "acp", feature = "serve"))]
     pub(crate) fn pipes(&mut self, most: usize) -> Pipes {
         Pipes::of(&mut self.child, most)

@@ -1,9 +1,9 @@
-//! What the routing model reads first.
+//! The system prompt of the routing model.
 
 use crate::card::AgentCard;
 
-/// Builds the routing model's system prompt: the agents that it may delegate to, in this order, the rules, the form of an answer and
-/// examples. `product` is the name of the host's product.
+/// Builds the routing model's system prompt. It lists the agents that the model may delegate to, in this order, then
+/// the rules, the form of an answer, and examples. `product` is your product's name.
 ///
 /// ```
 /// use dirigent_delegate::{AgentCard, system_prompt};

@@ -1,11 +1,11 @@
-//! What the orchestrator is asked.
+//! A request to the orchestrator.
 
 use std::fmt;
 use std::time::Duration;
 
 pub use dirigent_llm::{Image, Thinking};
 
-/// A person's message, with what belongs to it. All of it is handed on to the agents. `Debug` shows no text.
+/// A person's message, with everything that belongs to it. The agents get all of it. `Debug` shows no text.
 ///
 /// ```
 /// use dirigent_delegate::{UserRequest, Thinking};
@@ -19,22 +19,22 @@ pub use dirigent_llm::{Image, Thinking};
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UserRequest {
-    /// What the person wrote.
+    /// The person's text.
     pub user_message: String,
-    /// The session that the message belongs to: a channel, mostly. An agent with sessions of its own has one for each.
+    /// The session of the message, which is usually a channel. An agent with sessions of its own has one for each.
     pub session_id: String,
-    /// The host's key of the session. Default none.
+    /// Your own key of the session. Default none.
     pub session_key: Option<String>,
     /// Images beside the text. Default none.
     pub images: Vec<Image>,
-    /// How long all of it may take. Default [`RouterLimits::request`](crate::RouterLimits::request).
+    /// The longest time until the answer. By default it is [`RouterLimits::request`](crate::RouterLimits::request).
     pub timeout: Option<Duration>,
-    /// How much the models are to think. Default none: as they are set.
+    /// How much the models should think. By default they think as they are set.
     pub thinking: Option<Thinking>,
 }
 
 impl UserRequest {
-    /// Creates a request with nothing but a message.
+    /// Creates a request with only a message.
     pub fn new(session_id: impl Into<String>, user_message: impl Into<String>) -> Self {
         Self {
             user_message: user_message.into(),

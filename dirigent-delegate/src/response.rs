@@ -1,4 +1,4 @@
-//! What the orchestrator answers.
+//! The answer of the orchestrator.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::result::{AgentKind, AgentResult, DelegationStatus, whole_millis};
 
-/// The answer to a message: what is posted, in order, and how it came about.
+/// The answer to a message: the texts to post, in order, and how they came about.
 ///
 /// ```
 /// use dirigent_delegate::{AgentKind, AgentResult, Response, Schedule, DelegationStatus};
@@ -26,15 +26,15 @@ use crate::result::{AgentKind, AgentResult, DelegationStatus, whole_millis};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Response {
-    /// What is posted.
+    /// The texts to post.
     pub payloads: Vec<Payload>,
-    /// What each agent handed back, in the order of the calls.
+    /// The result of each agent, in the order of the calls.
     pub agent_results: Vec<AgentResult>,
-    /// How it came about.
+    /// How the answer came about.
     pub meta: Meta,
 }
 
-/// A text to post. `Debug` does not show it.
+/// A text to post. `Debug` hides it.
 ///
 /// ```
 /// let payload = dirigent_delegate::Payload::new("Hello!");
@@ -47,18 +47,18 @@ pub struct Response {
 pub struct Payload {
     /// The text, as Markdown.
     pub text: String,
-    /// Whether it tells of a failure.
+    /// True if the text reports a failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
 }
 
 impl Payload {
-    /// Creates a payload that tells of no failure.
+    /// Creates a payload that reports no failure.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_error: false }
     }
 
-    /// Creates a payload that tells of a failure.
+    /// Creates a payload that reports a failure.
     pub fn error(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_error: true }
     }
@@ -71,7 +71,7 @@ impl fmt::Debug for Payload {
     }
 }
 
-/// How an answer came about. `Debug` does not show the note.
+/// How an answer came about. `Debug` hides the note.
 ///
 /// ```
 /// let meta = dirigent_delegate::Meta::default();
@@ -81,13 +81,15 @@ impl fmt::Debug for Payload {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Meta {
-    /// How long the agents took, in milliseconds: the longest of delegations at the same time, the sum of others.
+    /// The time that the agents took, in milliseconds. For delegations at the same time it is the longest, otherwise
+    /// the sum.
     pub duration_ms: u64,
-    /// How long the message took from its beginning to its end, in milliseconds.
+    /// The time from the beginning of the message to its end, in milliseconds.
     pub wall_ms: u64,
-    /// The routing model that answered, which may be a fall-back; an empty text when none did.
+    /// The routing model that answered, which may be a fall-back. It is empty if none answered.
     pub orchestrator_model: String,
-    /// The kinds of the agents that were delegated to, in the order of the calls. Empty when the routing model answered itself.
+    /// The kinds of the agents that got work, in the order of the calls. The list is empty if the routing model
+    /// answered itself.
     pub delegated_agents: Vec<AgentKind>,
     /// What the routing model said beside its calls. It is not posted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,7 +108,7 @@ impl fmt::Debug for Meta {
     }
 }
 
-/// How the delegations of a message run.
+/// The order of a message's delegations.
 ///
 /// ```
 /// use dirigent_delegate::{Response, Schedule};
@@ -115,18 +117,19 @@ impl fmt::Debug for Meta {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "there is no third way")]
 pub enum Schedule {
-    /// At the same time, as far as the most that may run allow.
+    /// At the same time, as far as the limit of running agents allows.
     Parallel,
     /// One after the other, in the order of the calls.
     Sequential,
 }
 
 impl Response {
-    /// Puts results together, in their order. One result is shown as it is, several each below the name of their agent. A failure
-    /// or a timeout is a payload that tells of an error, with what the agent had written marked below it; what is partial has a last
-    /// line that says so.
+    /// Puts results together, in their order. A single result is shown as it is. Several are shown below the names of
+    /// their agents. A failure or a timeout becomes an error payload, with the agent's text so far marked below it. A
+    /// partial result ends with a line that says so.
     ///
-    /// [`Meta::wall_ms`], [`Meta::orchestrator_model`] and [`Meta::note`] stay empty: they are not in the results.
+    /// [`Meta::wall_ms`], [`Meta::orchestrator_model`] and [`Meta::note`] stay empty, because results do not contain
+    /// them.
     pub fn aggregate(results: Vec<AgentResult>, schedule: Schedule) -> Self {
         let is_one = results.len() == 1;
         let payloads = results.iter().map(|result| payload(result, is_one)).collect();
@@ -146,17 +149,17 @@ impl Response {
         self
     }
 
-    /// Returns the payloads as one text, with an empty line between them: what a person reads.
+    /// Returns the payloads as one text for a person, with an empty line between them.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.payloads.iter().map(|payload| payload.text.as_str()).collect();
         texts.join("\n\n")
     }
 }
 
-/// What stands above the output of an agent that failed, was late or was cancelled.
+/// The heading above the output of an agent that failed, was late or was cancelled.
 pub(crate) const WRITTEN: &str = "*Written until then:*";
 
-/// What is said of a partial result that does not say itself what is missing.
+/// The note on a partial result that does not say what is missing.
 const PARTIAL: &str = "the result is not complete";
 
 fn payload(result: &AgentResult, is_one: bool) -> Payload {

@@ -1,4 +1,4 @@
-//! What an agent hands back.
+//! The result of an agent.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use dirigent_llm::Usage;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// What came of one delegation, or of an answer of the routing model itself. `Debug` shows no text.
+/// The result of one delegation, or an answer of the routing model itself. `Debug` shows no text.
 ///
 /// ```
 /// use dirigent_delegate::{AgentKind, AgentResult, DelegationStatus};
@@ -25,30 +25,30 @@ use serde_json::Value;
 pub struct AgentResult {
     /// The agent's name, as people see it.
     pub agent_name: String,
-    /// What kind of agent it is.
+    /// The kind of the agent.
     pub agent_type: AgentKind,
-    /// How it ended.
+    /// The status of the delegation at its end.
     pub status: DelegationStatus,
-    /// What it said; if it failed, was late or was cancelled, what it had said until then.
+    /// The agent's text. If it failed, was late or was cancelled, this is the text so far.
     pub output: String,
-    /// What it made beside its text, in a form of the agent's own.
+    /// The agent's products beside its text, in a form of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Value>,
-    /// What went wrong.
+    /// The failure, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_message: Option<String>,
-    /// How long it took, in milliseconds. The time in the queue is not counted.
+    /// The time that it took, in milliseconds, without the time in the queue.
     pub duration_ms: u64,
-    /// The model that it used, if it is known.
+    /// The model that the agent used, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The tokens that it used, if they are known.
+    /// The tokens that the agent used, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_usage: Option<TokenUsage>,
 }
 
 impl AgentResult {
-    /// Creates a result without output that took no time.
+    /// Creates a result without output and with a duration of zero.
     pub fn new(name: impl Into<String>, kind: AgentKind, status: DelegationStatus) -> Self {
         Self {
             agent_name: name.into(),
@@ -63,21 +63,21 @@ impl AgentResult {
         }
     }
 
-    /// Returns the same result with this output.
+    /// Returns the result with this output.
     #[must_use]
     pub fn with_output(mut self, output: impl Into<String>) -> Self {
         self.output = output.into();
         self
     }
 
-    /// Returns the same result with this error message.
+    /// Returns the result with this error message.
     #[must_use]
     pub fn with_error(mut self, message: impl Into<String>) -> Self {
         self.error_message = Some(message.into());
         self
     }
 
-    /// What other models read of it: what it brought, and what is missing.
+    /// Returns the text for other models: the output, and what is missing.
     pub(crate) fn told(&self) -> String {
         let (output, error) = (&self.output, self.error_message.as_deref().unwrap_or_default());
         let written = if output.trim().is_empty() { "" } else { &format!("{output}\n") };
@@ -89,7 +89,7 @@ impl AgentResult {
         }
     }
 
-    /// Returns the same result with this duration.
+    /// Returns the result with this duration.
     #[must_use]
     pub fn with_duration(mut self, duration: Duration) -> Self {
         self.duration_ms = whole_millis(duration);
@@ -97,7 +97,7 @@ impl AgentResult {
     }
 }
 
-/// A duration in whole milliseconds; the longest that there are at most.
+/// Returns a duration in whole milliseconds, at most `u64::MAX`.
 pub(crate) fn whole_millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
@@ -114,7 +114,7 @@ impl fmt::Debug for AgentResult {
     }
 }
 
-/// How a delegation ended.
+/// The status of a delegation that has ended.
 ///
 /// ```
 /// assert_eq!(serde_json::to_string(&dirigent_delegate::DelegationStatus::Timeout)?, "\"timeout\"");
@@ -124,17 +124,17 @@ impl fmt::Debug for AgentResult {
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::exhaustive_enums, reason = "the four that a result knows")]
 pub enum DelegationStatus {
-    /// It did what it was asked for.
+    /// The agent did its task.
     Success,
-    /// It failed.
+    /// The agent failed.
     Error,
-    /// It ended well, and something is missing: it said nothing, or its output was cut.
+    /// The agent ended well, but something is missing: its text, or the rest of a long output.
     Partial,
-    /// Its time was over, or the message's.
+    /// The agent or the message ran out of time.
     Timeout,
 }
 
-/// What kind of agent it is. In JSON it is a text; the name of an agent of the host's own stands for itself.
+/// The kind of an agent. In JSON it is a text. For an agent of your own it is that agent's name.
 ///
 /// ```
 /// use dirigent_delegate::AgentKind;
@@ -147,13 +147,13 @@ pub enum DelegationStatus {
 pub enum AgentKind {
     /// The coding agent.
     OpenCode,
-    /// The agent that searches.
+    /// The search agent.
     Research,
-    /// The host's own agent.
+    /// Your product's own agent.
     Embedded,
-    /// The routing model, which answered itself.
+    /// The routing model, if it answered itself.
     Orchestrator,
-    /// An agent that the host registered, by its name.
+    /// An agent that you registered, by its name.
     Host(Box<str>),
 }
 
@@ -210,9 +210,9 @@ impl<'de> Deserialize<'de> for AgentKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "plain data")]
 pub struct TokenUsage {
-    /// Tokens of the prompts.
+    /// The tokens of the prompts.
     pub input: u64,
-    /// Tokens of the answers.
+    /// The tokens of the answers.
     pub output: u64,
 }
 

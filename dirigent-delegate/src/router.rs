@@ -1,5 +1,6 @@
-//! The router that a host builds and asks. It decides nothing itself: `run` carries out what the value in `routing`
-//! asks for, `places` shares the pool among messages, `circle` sees a router that asks itself, and `event` is what listeners see.
+//! The router that you build and ask. All decisions are made by the value in `routing`, and `run` performs them.
+//! `places` shares the pool among messages, `circle` detects a router that asks itself, and `event` is what listeners
+//! see.
 
 mod builder;
 mod circle;
@@ -30,7 +31,8 @@ use crate::routing::Routing;
 use places::Places;
 use run::Run;
 
-/// The orchestrator: it asks the routing model, lets agents run, and puts their results together. Clones are the same one.
+/// The orchestrator. It asks the routing model, runs agents, and puts their results together. All clones are one
+/// orchestrator.
 ///
 /// ```
 /// use dirigent_delegate::config::OrchestratorConfig;
@@ -63,10 +65,10 @@ pub struct Router {
     shared: Arc<RouterParts>,
 }
 
-/// The answer to an agent that asks the router which has delegated to it.
+/// The answer to an agent that asks the router that delegated to it.
 pub(crate) const OWN_QUESTION: &str = "The router was asked by one of its own agents.";
 
-/// What all messages of a router have in common.
+/// The state that all messages of a router share.
 struct RouterParts {
     model: Arc<dyn RoutingModel>,
     delegates: Vec<Arc<dyn Delegate>>,
@@ -81,8 +83,8 @@ struct RouterParts {
     messages: AtomicU64,
 }
 
-/// The orchestrator is off, and the host registered no default agent ([`RouterBuilder::embedded`]): the message is the host's to answer, as
-/// if there were no orchestrator.
+/// The orchestrator is off, and you registered no default agent ([`RouterBuilder::embedded`]). Answer the message
+/// yourself, as you would without an orchestrator.
 ///
 /// ```
 /// assert_eq!(dirigent_delegate::Off.to_string(), "the orchestrator is off, and there is no default agent");
@@ -98,29 +100,31 @@ impl Router {
         RouterBuilder::new(Arc::new(model))
     }
 
-    /// Answers a message. While the orchestrator is off, the message goes to the embedded agent unchanged.
+    /// Answers a message. While the orchestrator is off, the embedded agent gets the message unchanged.
     ///
-    /// A message that one of the router's own agents asks about, itself or through other routers, is answered with an error at once,
-    /// because it would wait for places that are held for its sake. An agent that asks from another task is not recognised.
+    /// If one of the router's own agents asks the router, directly or through other routers, the answer is an error at
+    /// once. Otherwise the agent would wait for places that are held for its sake. An agent that asks from another task
+    /// is not recognised.
     ///
     /// # Errors
     ///
-    /// When the orchestrator is off and there is no embedded agent. Whatever else fails is a payload of the response.
+    /// Returns [`Off`] if the orchestrator is off and there is no embedded agent. Any other failure is a payload of the
+    /// response.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future drops the calls of all agents, and with them what they started. To have what was there by then, use
-    /// [`answer_until`](Self::answer_until).
+    /// Dropping the future drops the calls of all agents, and everything that they started. If you want the results so
+    /// far, use [`answer_until`](Self::answer_until).
     pub async fn answer(&self, request: UserRequest) -> Result<Response, Off> {
         self.answer_until(request, pending()).await
     }
 
-    /// Answers a message as [`answer`](Self::answer) does, until `cancelled` ends: then the agents that run are given up, and the
-    /// response has what the others brought.
+    /// Answers a message as [`answer`](Self::answer) does, until `cancelled` ends. Then the running agents are dropped,
+    /// and the response contains what the others returned.
     ///
     /// # Errors
     ///
-    /// When the orchestrator is off and there is no embedded agent.
+    /// Returns [`Off`] if the orchestrator is off and there is no embedded agent.
     pub async fn answer_until(
         &self,
         request: UserRequest,
@@ -141,22 +145,23 @@ impl Router {
         Ok(circle::within(self.address(), run.until(cancelled)).await)
     }
 
-    /// Whether the call comes from a delegation of this router.
+    /// Returns true if the call comes from a delegation of this router.
     pub(crate) fn is_answering_here(&self) -> bool {
         circle::contains(self.address())
     }
 
-    /// Tells this router from all others that there are.
+    /// Returns a number that no other live router has.
     fn address(&self) -> usize {
         Arc::as_ptr(&self.shared).addr()
     }
 
-    /// Replaces the configuration. It holds for the next message; those that are under way go on under the one before, but
-    /// [`OrchestratorConfig::max_parallel_agents`] holds for all at once.
+    /// Replaces the configuration, from the next message on. Messages in progress keep the old one, except that
+    /// [`OrchestratorConfig::max_parallel_agents`] applies to all at once.
     ///
     /// # Errors
     ///
-    /// When a field cannot be used, or models cannot be asked, as in [`RouterBuilder::build`]; the configuration before it stays.
+    /// Returns an error if a field or a model cannot be used, as in [`RouterBuilder::build`]. The old configuration
+    /// then stays.
     pub fn configure(&self, config: OrchestratorConfig) -> Result<(), OrchestratorConfigError> {
         config.check()?;
         let plan = self.shared.plan_for(config);
@@ -165,7 +170,7 @@ impl Router {
         Ok(())
     }
 
-    /// Switches the orchestrator on or off. It holds for the next message. If models cannot be asked, the log says which.
+    /// Switches the orchestrator on or off, from the next message on. If a model cannot be asked, the log names it.
     pub fn set_enabled(&self, enabled: bool) {
         let plan = self.shared.plan_for(OrchestratorConfig { enabled, ..self.config() });
         if let Err(error) = plan.check_models(&*self.shared.model, &self.shared.delegates) {
@@ -180,7 +185,7 @@ impl Router {
         self.shared.places.set_cap(cap as usize);
     }
 
-    /// Returns whether the orchestrator is on.
+    /// Returns true if the orchestrator is on.
     pub fn is_enabled(&self) -> bool {
         self.plan().config.enabled
     }
@@ -190,7 +195,8 @@ impl Router {
         (*self.plan().config).clone()
     }
 
-    /// Returns the agents that can be delegated to now, in the order of the system prompt: registered, and not switched off.
+    /// Returns the agents that can get work now, in the order of the system prompt. These are the registered agents
+    /// that are not switched off.
     pub fn agents(&self) -> Vec<AgentCard> {
         let plan = self.plan();
         let enabled = plan.agents.iter().filter(|agent| agent.is_enabled);
@@ -202,7 +208,7 @@ impl Router {
         self.plan().system.clone()
     }
 
-    /// Returns what happens from now on, in all messages.
+    /// Returns the events of all messages from now on.
     pub fn events(&self) -> RouterEvents {
         RouterEvents::new(self.shared.events.subscribe())
     }

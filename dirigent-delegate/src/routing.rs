@@ -1,4 +1,5 @@
-//! One message as a value: what is asked, delegated, given up and answered. Time is an argument, and nothing is awaited.
+//! One message as a value. It decides which model or agent is asked, cancelled and answered. Time is an argument, and
+//! it never awaits.
 //!
 //! ```text
 //! Asking ──► answer without calls ─────────────────────────────► Over
@@ -43,33 +44,33 @@ pub(crate) struct Routing {
     plan: Arc<Plan>,
     request: Arc<UserRequest>,
     began: Timestamp,
-    /// When the message's time is over.
+    /// The deadline of the message.
     until: Timestamp,
     stage: RoutingPhase,
-    /// Counts the requests to models, so that a late answer is known as such.
+    /// The number of requests to models, so that a late answer is recognised.
     attempt: u32,
-    /// The place of the model that is asked.
+    /// The index of the model that is asked.
     model: usize,
     round: u32,
     conversation: Vec<ModelMessage<'static>>,
     /// All calls of all rounds, in order.
     jobs: Vec<Job>,
-    /// The first job of this round.
+    /// The index of this round's first job.
     round_start: usize,
-    /// The first job that is not claimed yet, where jobs run one after the other.
+    /// The index of the first job that has not asked for a place, if jobs run one after the other.
     next: usize,
-    /// How many jobs have not ended.
+    /// The number of jobs that have not ended.
     open: usize,
-    /// The deadlines of the jobs that run.
+    /// The deadlines of the running jobs.
     deadlines: BTreeSet<(Timestamp, JobId)>,
     given: Given,
-    /// The routing model that answered first.
+    /// The index of the routing model that answered first.
     answered_by: Option<usize>,
-    /// What became of the models that were asked last.
+    /// The failures of the models that were asked last.
     failures: Vec<String>,
     note: String,
     usage: Option<TokenUsage>,
-    /// What the routing model said itself, or how it failed.
+    /// The routing model's own text, or its failure.
     own: Option<AgentResult>,
     is_cancelled: bool,
     ended: Option<Timestamp>,
@@ -78,16 +79,16 @@ pub(crate) struct Routing {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RoutingPhase {
-    /// A model is asked, until a moment.
+    /// A model is asked, until its deadline.
     Asking { since: Timestamp, until: Timestamp },
     /// Jobs wait or run.
     Delegating,
-    /// The answer is there.
+    /// The answer is complete.
     Over,
 }
 
 impl Routing {
-    /// Takes a message up; its first action asks the first model.
+    /// Begins a message. Its first action asks the first model.
     pub(crate) fn new(plan: Arc<Plan>, request: Arc<UserRequest>, now: Timestamp) -> Self {
         let mut routing = Self::idle(plan, request, now);
         let (text, images) = (routing.request.user_message.clone(), routing.request.images.clone());
@@ -97,7 +98,8 @@ impl Routing {
         routing
     }
 
-    /// Takes a message up that goes to the host's own agent, unchanged: no model is asked. `None` if there is no such agent.
+    /// Begins a message that goes unchanged to the embedded agent, without asking a model. Returns `None` if there is
+    /// no such agent.
     pub(crate) fn to_default(
         plan: Arc<Plan>,
         request: Arc<UserRequest>,
@@ -109,7 +111,7 @@ impl Routing {
         Some(routing)
     }
 
-    /// A message that is not taken up: its answer is this error.
+    /// Returns a message that is answered with this error at once.
     pub(crate) fn refused(
         plan: Arc<Plan>,
         request: Arc<UserRequest>,
@@ -150,12 +152,12 @@ impl Routing {
         }
     }
 
-    /// What is to be done next, in order.
+    /// Returns the next action, in order.
     pub(crate) fn next_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
 
-    /// When [`expire`](Self::expire) has something to do; `None` when the message is over.
+    /// Returns the time at which [`expire`](Self::expire) is needed, or `None` if the message is over.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         match self.stage {
             RoutingPhase::Over => None,
@@ -168,7 +170,7 @@ impl Routing {
         }
     }
 
-    /// The answer, once the message is over.
+    /// Returns the answer once the message is over.
     pub(crate) fn response(&self) -> Option<Response> {
         let ended = self.ended?;
         let of_jobs = self.jobs.iter().filter_map(Job::result).cloned();
@@ -195,7 +197,7 @@ impl Routing {
         self.actions.push_back(Action::Ask { attempt: self.attempt, model, question });
     }
 
-    /// The model that was asked in this attempt answered, or failed.
+    /// Takes the answer or the failure of the model that was asked in this attempt.
     pub(crate) fn answered(
         &mut self,
         now: Timestamp,
@@ -234,7 +236,8 @@ impl Routing {
         self.ask(now);
     }
 
-    /// No model is left. What other rounds brought is the answer; without any, the host's own agent is asked in their place.
+    /// Ends the message when no model is left. The results of earlier rounds are the answer. If there are none, the
+    /// embedded agent is asked instead.
     fn all_models_failed(&mut self, now: Timestamp) {
         if !self.jobs.is_empty() {
             self.end(now);
@@ -248,7 +251,7 @@ impl Routing {
         self.fail(now, DelegationStatus::Error, &message);
     }
 
-    /// The message has no result but this failure of the orchestrator's.
+    /// Ends the message with this failure of the orchestrator as its only result.
     fn fail(&mut self, now: Timestamp, status: DelegationStatus, message: &str) {
         let own = self.of_orchestrator(status).with_error(message);
         self.own = Some(own.with_duration(now.since(self.began)));
@@ -269,7 +272,7 @@ impl Routing {
         }
     }
 
-    /// A place was asked for, or one that was waited for is there.
+    /// Takes the answer to a request for a place, at once or after a wait.
     pub(crate) fn claimed(&mut self, now: Timestamp, id: JobId, claim: Claim) {
         let Some(job) = self.jobs.get_mut(id.0).filter(|job| job.state == JobState::Waiting) else {
             return;
@@ -293,14 +296,14 @@ impl Routing {
         }
     }
 
-    /// An agent said what it has so far.
+    /// Takes an agent's report of its progress.
     pub(crate) fn progressed(&mut self, id: JobId, so_far: String) {
         if let Some(job) = self.jobs.get_mut(id.0) {
             job.so_far = so_far;
         }
     }
 
-    /// An agent ended.
+    /// Takes the outcome of an agent.
     pub(crate) fn finished(&mut self, now: Timestamp, id: JobId, outcome: TaskOutcome) {
         let is_running = |job: &&Job| matches!(job.state, JobState::Running { .. });
         if self.jobs.get(id.0).as_ref().is_some_and(is_running) {
@@ -308,7 +311,7 @@ impl Routing {
         }
     }
 
-    /// Gives up what has not ended. What has is the answer.
+    /// Cancels everything that has not ended. The rest is the answer.
     pub(crate) fn cancel(&mut self, now: Timestamp) {
         if self.stage == RoutingPhase::Over {
             return;
@@ -325,7 +328,7 @@ impl Routing {
         self.end(now);
     }
 
-    /// Gives up what is late.
+    /// Cancels everything that is late.
     pub(crate) fn expire(&mut self, now: Timestamp) {
         match self.stage {
             RoutingPhase::Over => {}
@@ -350,8 +353,7 @@ impl Routing {
         }
     }
 
-    /// Ends the jobs for which there is an outcome; of agents that run the call is dropped, and a place is not waited for any
-    /// more.
+    /// Ends the jobs that get an outcome here. The calls of running agents are dropped, and waits for places end.
     fn give_up(&mut self, now: Timestamp, outcome: impl Fn(&Job) -> Option<TaskOutcome>) {
         let late: Vec<(JobId, TaskOutcome)> = (0..)
             .map(JobId)
@@ -363,7 +365,7 @@ impl Routing {
             return;
         }
         for (id, outcome) in late {
-            // One that has asked for no place yet has nothing to stop.
+            // A job that has not asked for a place needs no stop.
             if id.0 < self.next {
                 self.actions.push_back(Action::Stop { job: id });
             }
@@ -372,12 +374,12 @@ impl Routing {
         self.go_on(now);
     }
 
-    /// What kind of agent has a job.
+    /// Returns the kind of a job's agent.
     pub(crate) fn kind(&self, id: JobId) -> Option<AgentKind> {
         self.plan.agents.get(self.agent(id)?).map(|agent| agent.card.kind().clone())
     }
 
-    /// The place in the registry of the agent that has a job.
+    /// Returns the index of a job's agent in the registry.
     pub(crate) fn agent(&self, id: JobId) -> Option<usize> {
         self.jobs.get(id.0).map(|job| job.agent)
     }
@@ -422,7 +424,7 @@ impl Routing {
         }
     }
 
-    /// Every call has its result. The model is given all of them, if it is asked again.
+    /// Ends a round once every call has its result. If the model is asked again, it reads all of them.
     fn round_over(&mut self, now: Timestamp) {
         self.round += 1;
         let is_last = self.round >= self.plan.limits.rounds || self.answered_by.is_none();

@@ -1,19 +1,19 @@
-//! Text of programs that believe that a terminal reads it.
+//! Cleans the text of programs that write for a terminal.
 
 use std::borrow::Cow;
 
 use vte::{Parser, Perform};
 
-/// How much of what an agent wrote is shown as its progress, in bytes.
+/// The most bytes of an agent's output that are shown as its progress.
 const PROGRESS_MAX: usize = 2_000;
-/// How much of what an agent wrote is read for that: escapes are not shown.
+/// The most bytes of an agent's output that are read for this. Escapes are not shown, so it is more.
 const PROGRESS_READ: usize = 4 * PROGRESS_MAX;
 
-/// The text without what only a terminal understands: escapes (colours, titles, movements of the cursor) and control characters that
-/// are no white space. White space stays as it is, because it means something to compilers, tables and files. A backspace takes back
-/// the character before it on its line, because manual pages print bold letters twice (`N`, backspace, `N`).
+/// Removes what only a terminal understands: escapes (colours, titles, movements of the cursor) and control characters
+/// that are not white space. White space stays as it is, because compilers, tables and files depend on it. A backspace
+/// removes the character before it on its line, because manual pages print bold letters twice (`N`, backspace, `N`).
 ///
-/// An escape ends with its line at the latest: one that is never ended must not swallow the rest of the text.
+/// An escape ends with its line at the latest, so that an unfinished one cannot swallow the rest of the text.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains(|c: char| c.is_control() && !is_space(c)) {
         return Cow::Borrowed(text);
@@ -21,22 +21,22 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     let mut page = Page(String::with_capacity(text.len()));
     for line in text.split_inclusive('\n') {
         let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
-        // A new parser for each line: the old one may wait for the end of an escape.
+        // Use a new parser for each line, because the old one may wait for the end of an escape.
         Parser::new().advance(&mut page, line.as_bytes());
         page.0.push_str(end);
     }
     Cow::Owned(page.0)
 }
 
-/// The text of these bytes: what is no UTF-8 becomes a mark.
+/// Returns these bytes as text. Bytes that are not UTF-8 are replaced.
 pub(crate) fn text(bytes: &[u8]) -> String {
     plain(&String::from_utf8_lossy(bytes)).into_owned()
 }
 
-/// The end of what an agent wrote so far, as it is shown as its progress.
+/// Returns the end of an agent's output, as its progress shows it.
 pub(crate) fn progress(written: &[u8]) -> String {
     let mut read = end(written, PROGRESS_READ);
-    // The beginning may stand within an escape: a line begins outside of any.
+    // The cut may lie within an escape, but a line always begins outside one.
     if read.len() < written.len() {
         let line = read.iter().position(|byte| *byte == b'\n').and_then(|at| read.get(at + 1..));
         read = line.filter(|line| !line.is_empty()).unwrap_or(read);
@@ -45,7 +45,7 @@ pub(crate) fn progress(written: &[u8]) -> String {
     String::from_utf8_lossy(end(text.as_bytes(), PROGRESS_MAX)).into_owned()
 }
 
-/// A sentence with the end of what a program complained about: it may say why.
+/// Returns a sentence with the end of a program's complaints, because they may say why it failed.
 pub(crate) fn with_complaint(sentence: &str, complaint: &[u8]) -> String {
     match progress(complaint).trim() {
         "" => sentence.to_owned(),
@@ -53,7 +53,7 @@ pub(crate) fn with_complaint(sentence: &str, complaint: &[u8]) -> String {
     }
 }
 
-/// The last bytes of a text, at most this number, from the border of a character.
+/// Returns the last bytes of a text, at most this many, beginning at a character.
 fn end(text: &[u8], most: usize) -> &[u8] {
     let from = text.len().saturating_sub(most);
     let is_within = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
@@ -62,12 +62,12 @@ fn end(text: &[u8], most: usize) -> &[u8] {
     end.get(begins..).unwrap_or_default()
 }
 
-/// Whether a control character is white space: TAB, LF, VT, FF, CR, NEL.
+/// Returns true if a control character is white space: TAB, LF, VT, FF, CR or NEL.
 const fn is_space(control: char) -> bool {
     matches!(control, '\t'..='\r' | '\u{85}')
 }
 
-/// What has been written so far.
+/// The text so far.
 struct Page(String);
 
 impl Page {

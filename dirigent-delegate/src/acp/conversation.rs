@@ -1,4 +1,4 @@
-//! What is said to an agent and what it says, as a value: lines in, lines and an outcome out.
+//! The conversation with an agent, as a value: lines come in, and lines and an outcome go out.
 //!
 //! ```text
 //! initialize ──► session/new ──► session/prompt ──► stop reason
@@ -14,16 +14,16 @@ use crate::cli::CliDelegate;
 use crate::delegate::{Task, TaskOutcome};
 use crate::permission::{Decide, PermissionReply, PermissionRequest};
 
-/// The version of the protocol that is spoken.
+/// The version of the protocol.
 const VERSION: u64 = 1;
 /// The ids of the three requests.
 const INITIALIZE: u64 = 0;
 const NEW_SESSION: u64 = 1;
 const PROMPT: u64 = 2;
-/// The error that says that a method is not known, as JSON-RPC has it.
+/// JSON-RPC's error for an unknown method.
 const METHOD_NOT_FOUND: i64 = -32_601;
 
-/// One task in one session.
+/// A task in a session.
 pub(super) struct Conversation<'a> {
     task: &'a Task,
     folder: &'a Path,
@@ -34,11 +34,11 @@ pub(super) struct Conversation<'a> {
     said: String,
 }
 
-/// What came of a line.
+/// The result of a line.
 #[derive(Default)]
 pub(super) struct Heard {
     pub(super) answers: Vec<Value>,
-    /// Whether the agent has said more.
+    /// True if the agent has said more.
     pub(super) is_more: bool,
     pub(super) outcome: Option<TaskOutcome>,
 }
@@ -68,7 +68,7 @@ impl<'a> Conversation<'a> {
         self.process.says(what)
     }
 
-    /// The first request. No files and no terminal of the host's are offered.
+    /// Returns the first request. It offers the agent no files and no terminal.
     pub(super) fn begin() -> Value {
         let capabilities =
             json!({ "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false });
@@ -81,13 +81,13 @@ impl<'a> Conversation<'a> {
         self.said.trim()
     }
 
-    /// What tells the agent to stop.
+    /// Returns the messages that tell the agent to stop.
     pub(super) fn cancel(&self) -> Vec<Value> {
         let cancel = |session: &String| json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } });
         self.session.iter().map(cancel).collect()
     }
 
-    /// Takes a line. What is no message of the protocol is left aside: programs greet on their output.
+    /// Reads a line. A line that is no message of the protocol is ignored, because programs print greetings.
     pub(super) fn hear(&mut self, line: &[u8]) -> Heard {
         let Ok(message) = serde_json::from_slice::<Value>(line) else {
             return Heard::default();
@@ -109,7 +109,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The agent answered a request.
+    /// Handles the agent's answer to a request.
     fn answered(&mut self, id: Option<u64>, message: &Value) -> Heard {
         if let Some(error) = message.get("error") {
             let said = text(error, "/message").filter(|said| !said.trim().is_empty());
@@ -142,7 +142,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The task as content. The text says that there are images where the agent takes none.
+    /// Returns the task as content. If the agent takes no images, the text says that there are some.
     fn prompt(&self) -> Vec<Value> {
         let images = self.task.images();
         let mut order = self.task.prompt().into_owned();
@@ -154,7 +154,7 @@ impl<'a> Conversation<'a> {
         std::iter::once(json!({ "type": "text", "text": order })).chain(shown).collect()
     }
 
-    /// The agent says something, or tells what it does.
+    /// Handles what the agent says, or reports that it does.
     fn update(&mut self, message: &Value) -> Heard {
         let said = text(message, "/params/update/content/text").unwrap_or_default();
         let is_ours = text(message, "/params/sessionId") == self.session.as_deref();
@@ -172,7 +172,7 @@ impl<'a> Conversation<'a> {
         Heard { is_more: true, ..Heard::default() }
     }
 
-    /// The agent asks whether it may do something: the option of the policy's kind is chosen, if it is offered.
+    /// Answers a request for permission with the option of the decided kind, if the agent offers it.
     fn permission(&self, message: &Value) -> Value {
         let locations = message.pointer("/params/toolCall/locations").and_then(Value::as_array);
         let paths = locations.into_iter().flatten().filter_map(|place| text(place, "/path"));
@@ -197,7 +197,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// What came of the prompt.
+    /// Returns the outcome of the prompt.
     fn outcome(&self, reason: Option<&str>) -> TaskOutcome {
         let said = self.said();
         match reason {
@@ -228,7 +228,7 @@ fn request(id: u64, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
-/// The text at this place of a message.
+/// Returns the text at this place of a message.
 fn text<'v>(message: &'v Value, place: &str) -> Option<&'v str> {
     message.pointer(place)?.as_str()
 }

@@ -1,4 +1,5 @@
-//! Stands guard over the processes of a delegation. The library starts it; by hand it does nothing.
+//! Guards the processes of a delegation. The library starts this program; if you start it yourself,
+//! it does nothing.
 
 fn main() {
     dirigent_delegate::serve_guard_if_asked();

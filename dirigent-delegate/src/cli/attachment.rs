@@ -1,4 +1,4 @@
-//! The images of a task, as files that a program can be given.
+//! Writes the images of a task to files for a program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::request::Image;
 
-/// Files that are gone when it is dropped, in a folder that other users cannot read.
+/// Files in a folder that other users cannot read. They are deleted on drop.
 #[derive(Debug)]
 pub(super) struct Attachments {
     pub(super) files: Vec<PathBuf>,
@@ -21,7 +21,7 @@ impl Attachments {
     ///
     /// # Errors
     ///
-    /// A sentence for the person, without a word of the message.
+    /// Returns a sentence for the person, without a word of the message.
     pub(super) fn write(images: &[Image]) -> Result<Self, String> {
         let cannot = |file: &Path, error: std::io::Error| {
             format!("An image cannot be written to {}: {error}.", file.display())
@@ -39,7 +39,8 @@ impl Attachments {
     }
 }
 
-/// How the file's name ends: programs tell from it what a file is. A media type is a person's own text, and is no part of a path.
+/// Returns the extension of the file, because programs recognise images by it. The media type is text from a person, so
+/// it must not become part of a path.
 fn extension(image: &Image) -> &'static str {
     match &*image.mime_type {
         "image/png" => "png",

@@ -1,9 +1,9 @@
-//! What is wrong with a configuration.
+//! Errors in a configuration.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A field of the configuration that cannot be used. Nothing was taken over of the configuration that has it.
+/// A field of the configuration that cannot be used. No part of that configuration takes effect.
 ///
 /// ```
 /// use dirigent_delegate::config::OrchestratorConfig;
@@ -27,7 +27,7 @@ impl OrchestratorConfigError {
 
     pub(crate) fn read(error: serde_path_to_error::Error<serde_json::Error>) -> Self {
         let path = error.path().to_string();
-        // A text that is no JSON is wrong as a whole.
+        // If the text is not JSON, no single field is to blame.
         let field = if path == "." { String::new() } else { path };
         Self::new(field, error.into_inner().to_string())
     }
@@ -36,13 +36,14 @@ impl OrchestratorConfigError {
         Self { file: Some(file.to_owned()), ..self }
     }
 
-    /// Returns the file that was read, if it was read by [`OrchestratorConfig::from_file`](super::OrchestratorConfig::from_file).
+    /// Returns the file, if the configuration came from
+    /// [`OrchestratorConfig::from_file`](super::OrchestratorConfig::from_file).
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
-    /// Returns the field's name with all that encloses it, such as `orchestrator.agents.opencode.mode`; an empty text where
-    /// the whole is no JSON.
+    /// Returns the full name of the field, for example `orchestrator.agents.opencode.mode`. It is empty if the text is
+    /// not JSON.
     pub fn field(&self) -> &str {
         &self.field
     }

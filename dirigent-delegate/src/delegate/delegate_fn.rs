@@ -1,4 +1,4 @@
-//! Agents that are written as a closure.
+//! Agents written as a closure.
 
 use std::fmt;
 use std::future::Future;
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use super::{Delegate, Task, TaskOutcome};
 
-/// Creates an agent that is a closure.
+/// Creates an agent from a closure.
 ///
 /// ```
 /// use dirigent_delegate::{TaskOutcome, Task, delegate_fn};
@@ -23,7 +23,7 @@ where
     DelegateFn { run }
 }
 
-/// What [`delegate_fn`] makes.
+/// The agent that [`delegate_fn`] returns.
 ///
 /// ```
 /// use dirigent_delegate::{DelegateFn, TaskOutcome, Task, delegate_fn};

@@ -1,4 +1,4 @@
-//! A task, as the agent that has it sees it.
+//! A task, as its agent sees it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::config::OrchestratorConfig;
 use crate::request::{Image, Thinking, UserRequest};
 use crate::result::AgentResult;
 
-/// What an agent is to do, with all that the message brought. `Debug` shows no text.
+/// The work of an agent, with everything that came with the person's message. `Debug` shows no text.
 ///
 /// ```
 /// use dirigent_delegate::{UserRequest, Task};
@@ -25,10 +25,10 @@ pub struct Task {
     progress: Option<Report>,
 }
 
-/// Takes what an agent has so far.
+/// Receives the agent's work so far.
 type Report = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// A task as it is decided, without the way back of its progress.
+/// A task without its channel for progress.
 #[derive(Clone)]
 pub(crate) struct TaskParts {
     pub(crate) message: String,
@@ -41,8 +41,8 @@ pub(crate) struct TaskParts {
 }
 
 impl Task {
-    /// Creates a task for a test of an agent: without a deadline, under the default configuration. The methods that begin with
-    /// `with` add to it.
+    /// Creates a task for a test of your agent. It has no deadline and uses the default configuration. The methods that
+    /// begin with `with` change that.
     pub fn new(message: impl Into<String>) -> Self {
         let message = message.into();
         let request = UserRequest::new("", message.clone());
@@ -62,55 +62,55 @@ impl Task {
         Self { parts, progress: Some(progress) }
     }
 
-    /// Returns the same task, delegated for this message of a person.
+    /// Returns the task, delegated for this message of a person.
     #[must_use]
     pub fn with_request(mut self, request: UserRequest) -> Self {
         self.parts.request = Arc::new(request);
         self
     }
 
-    /// Returns the same task, under this configuration.
+    /// Returns the task with this configuration.
     #[must_use]
     pub fn with_config(mut self, config: OrchestratorConfig) -> Self {
         self.parts.config = Arc::new(config);
         self
     }
 
-    /// Returns the same task for this model.
+    /// Returns the task with this model.
     #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.parts.model = Some(model.into());
         self
     }
 
-    /// Returns the same task with this deadline.
+    /// Returns the task with this deadline.
     #[must_use]
     pub const fn with_deadline(mut self, deadline: Timestamp) -> Self {
         self.parts.deadline = deadline;
         self
     }
 
-    /// Returns the same task after these results.
+    /// Returns the task with these earlier results.
     #[must_use]
     pub fn with_previous(mut self, previous: Vec<AgentResult>) -> Self {
         self.parts.previous = previous;
         self
     }
 
-    /// Returns the same task, whose progress is given to this function.
+    /// Returns the task with a function that receives its progress.
     #[must_use]
     pub fn on_progress(mut self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(report));
         self
     }
 
-    /// Returns what the routing model wants done.
+    /// Returns the order of the routing model.
     pub fn message(&self) -> &str {
         &self.parts.message
     }
 
-    /// Returns what the agent is to do as one text: the message, and below it the results that came before, where results are handed
-    /// on ([`RouterBuilder::chain`](crate::RouterBuilder::chain)).
+    /// Returns the whole order as one text. Below the message stand the earlier results, if they are passed on
+    /// ([`RouterBuilder::chain`](crate::RouterBuilder::chain)).
     pub fn prompt(&self) -> Cow<'_, str> {
         if self.parts.previous.is_empty() {
             return Cow::Borrowed(&self.parts.message);
@@ -122,27 +122,29 @@ impl Task {
         Cow::Owned(prompt)
     }
 
-    /// Returns the arguments of the call, as the routing model wrote them; null where the task comes from no call.
+    /// Returns the arguments of the call, as the routing model wrote them. They are null if the task comes from no
+    /// call.
     pub const fn arguments(&self) -> &Value {
         &self.parts.arguments
     }
 
-    /// Returns the agent's model, as `provider/model`. `None`: the agent's own choice, for the embedded agent the host's default.
+    /// Returns the agent's model, as `provider/model`. With `None` the agent chooses; the embedded agent then uses your
+    /// default.
     pub fn model(&self) -> Option<&str> {
         self.parts.model.as_deref()
     }
 
-    /// Returns the moment by which the agent should have ended. A second later its future is dropped.
+    /// Returns the time by which the agent should end. Its future is dropped one second later.
     pub const fn deadline(&self) -> Timestamp {
         self.parts.deadline
     }
 
-    /// Returns the person's message with what belongs to it.
+    /// Returns the person's message with everything that belongs to it.
     pub fn request(&self) -> &UserRequest {
         &self.parts.request
     }
 
-    /// Returns the session that the message belongs to.
+    /// Returns the session of the message.
     pub fn session_id(&self) -> &str {
         &self.parts.request.session_id
     }
@@ -152,23 +154,23 @@ impl Task {
         &self.parts.request.images
     }
 
-    /// Returns how much the agent's model is to think.
+    /// Returns how much the agent's model should think.
     pub fn thinking(&self) -> Option<Thinking> {
         self.parts.request.thinking
     }
 
-    /// Returns the configuration under which the task was decided.
+    /// Returns the configuration that applied when the task was delegated.
     pub fn config(&self) -> &OrchestratorConfig {
         &self.parts.config
     }
 
-    /// Returns the results of the delegations before this one, where results are handed on; otherwise none.
+    /// Returns the results of earlier delegations, if they are passed on. Otherwise the list is empty.
     pub fn previous(&self) -> &[AgentResult] {
         &self.parts.previous
     }
 
-    /// Tells what the agent has said or done so far: [`Router::events`](crate::Router::events) shows it. What was told last is the
-    /// output of a task whose time is over.
+    /// Reports what the agent has said or done so far, and [`Router::events`](crate::Router::events) shows it. If the
+    /// task runs out of time, the last report becomes its output.
     pub fn progress(&self, so_far: &str) {
         if let Some(report) = &self.progress {
             report(so_far);

@@ -1,4 +1,4 @@
-//! An agent that takes turns, as an agent that is delegated to.
+//! Turns an agent of a channel into one that gets work.
 
 use std::sync::Arc;
 
@@ -9,8 +9,9 @@ use dirigent::{Agent, AgentId, ChannelId, ChatMessage, MessageId, Reply, Turn, U
 
 use crate::delegate::{Delegate, Task, TaskOutcome};
 
-/// A [`dirigent::Agent`] as a [`Delegate`]: the embedded agent of a host that has one. It is given a turn in which a person said the task,
-/// and its reply is the result; embeds are left out. The channel is the session, where that is a number.
+/// Makes a [`Delegate`] from a [`dirigent::Agent`], for example to use the agent that you already have as the embedded
+/// one. The agent gets a turn in which a person said the task, and its reply is the result. Embeds are left out. The
+/// session becomes the channel if it is a number.
 ///
 /// ```
 /// use dirigent::{Reply, Turn, agent_fn};
@@ -27,7 +28,7 @@ pub struct AgentDelegate {
 }
 
 impl AgentDelegate {
-    /// Creates an agent to delegate to. `name` is who the agent is in its turn.
+    /// Creates a delegate. `name` is the agent's id in its turn.
     pub fn new(name: impl Into<AgentId>, agent: impl Agent) -> Self {
         Self { name: name.into(), agent: Arc::new(agent) }
     }

@@ -1,4 +1,4 @@
-//! An agent that is delegated to, as an agent that takes turns.
+//! Turns an agent that gets work into one of a channel.
 
 use std::sync::Arc;
 
@@ -10,8 +10,9 @@ use crate::delegate::{Delegate, Task};
 use crate::request::UserRequest;
 use crate::result::DelegationStatus;
 
-/// A [`Delegate`] as a hosted agent: its task is what was said since its last turn, and its result is its reply. What one has written
-/// whose time is over is its reply, too, with a last line that says so. The session is the channel.
+/// Makes a hosted agent from a [`Delegate`]. The task is what was said since the agent's last turn, and the result is
+/// its reply. If the task runs out of time, the text so far is the reply, and a last line says so. The channel is the
+/// session.
 ///
 /// ```
 /// use dirigent_delegate::{DelegateAgent, OpenCode};
@@ -24,7 +25,7 @@ pub struct DelegateAgent {
     delegate: Arc<dyn Delegate>,
 }
 
-/// The delegate failed, or its time was over. The text is the delegate's own, and may contain anything.
+/// Returned if the delegate failed or ran out of time. The text is the delegate's own and may contain anything.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Failed(String);
@@ -61,7 +62,7 @@ impl Agent for DelegateAgent {
             DelegationStatus::Success | DelegationStatus::Partial => Ok(Reply::Say(outcome.output)),
             DelegationStatus::Error | DelegationStatus::Timeout => {
                 let message = outcome.error_message.unwrap_or_else(|| "it failed".to_owned());
-                // The work of a late one is not lost. What one writes that fails is no reply.
+                // Late work is not lost, but the text of a failed task is no reply.
                 if outcome.status == DelegationStatus::Timeout && !outcome.output.trim().is_empty()
                 {
                     return Ok(Reply::Say(format!("{}\n*Partial: {message}*", outcome.output)));

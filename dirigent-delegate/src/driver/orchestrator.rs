@@ -1,4 +1,4 @@
-//! A router that answers people, during an agent's turn or in the place of an agent.
+//! A router that answers people, during an agent's turn or as an agent of its own.
 
 use std::sync::Arc;
 
@@ -12,12 +12,14 @@ use crate::response::Response;
 use crate::result::{AgentResult, DelegationStatus};
 use crate::router::{OWN_QUESTION, Off, Router};
 
-/// Answers people who speak during an agent's turn: a [`dirigent::host::Orchestrator`]. The session is the channel. While the router is
-/// off, the messages are handed to the agent, as if there were no orchestrator; so they are when nothing but failures came of them, and
-/// no agent had written something when its time was over.
+/// A [`dirigent::host::Orchestrator`] that answers people who speak during an agent's turn. The channel is the session.
 ///
-/// Dirigent waits for the answer for [`PeopleRules::consult_deadline`](dirigent::settings::PeopleRules::consult_deadline), 30 s unless changed: agents that
-/// take longer are given up then, and need a longer one.
+/// While the router is off, the agent gets the messages, as it would without an orchestrator. The agent also gets them
+/// if all delegations failed, unless one of them ran out of time with some text.
+///
+/// Dirigent waits for the answer for
+/// [`PeopleRules::consult_deadline`](dirigent::settings::PeopleRules::consult_deadline), by default 30 s. Then it
+/// cancels the agents, so set a longer one if yours need more time.
 ///
 /// ```no_run
 /// use dirigent_delegate::{Router, RouterOrchestrator};
@@ -46,7 +48,7 @@ impl Orchestrator for RouterOrchestrator {
         }
         let request = UserRequest::new(asked.channel.to_string(), text_of(&asked.messages));
         let response = self.router.answer(request).await?;
-        // What an agent has written whose time is over is shown.
+        // The text of an agent that ran out of time is shown.
         let is_late = |result: &AgentResult| {
             result.status == DelegationStatus::Timeout && !result.output.trim().is_empty()
         };
@@ -58,14 +60,14 @@ impl Orchestrator for RouterOrchestrator {
     }
 }
 
-/// Every payload tells of a failure.
+/// Every payload reports a failure.
 #[derive(Debug, thiserror::Error)]
 #[error("all agents that were asked failed")]
 struct NothingButFailures;
 
-/// A router in front of a channel: a hosted agent that answers what people say by asking the router. While the router is off, the turn is
-/// the agent's that stands behind it, unchanged. What agents say is answered with a pass, so that two routers cannot keep each other
-/// busy.
+/// A hosted agent that puts a router in front of a channel. It answers people by asking the router. While the router is
+/// off, the agent behind it takes the turn, unchanged. If only agents have spoken, it passes, because otherwise two
+/// routers could keep each other busy.
 ///
 /// ```
 /// use dirigent::{Reply, Turn, agent_fn};
@@ -83,7 +85,7 @@ pub struct RouterAgent {
 }
 
 impl RouterAgent {
-    /// Creates an agent that asks this router, and `behind` while the router is off.
+    /// Creates an agent that asks this router. While the router is off, it asks `behind`.
     pub fn new(router: Router, behind: impl Agent) -> Self {
         Self { router, behind: Arc::new(behind) }
     }
@@ -108,7 +110,7 @@ impl Agent for RouterAgent {
         request.timeout = turn.time_left().map(before_the_end);
         match self.router.answer_until(request, turn.cancelled()).await {
             Ok(response) => Ok(reply(&response)),
-            // It was switched off in this moment.
+            // The router was switched off at this moment.
             Err(Off) => self.behind.speak(turn).await,
         }
     }
@@ -118,7 +120,7 @@ impl Agent for RouterAgent {
     }
 }
 
-/// A turn's time but for what is needed to hand over and to post the answer.
+/// Returns a turn's time without the part that is needed to hand over and post the answer.
 fn before_the_end(left: std::time::Duration) -> std::time::Duration {
     left.mul_f32(0.9)
 }

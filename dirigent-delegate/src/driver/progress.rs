@@ -1,4 +1,4 @@
-//! A router's events among those of Dirigent.
+//! Shows a router's events among those of Dirigent.
 
 use std::sync::Arc;
 
@@ -6,9 +6,10 @@ use dirigent::{ChannelId, Dirigent};
 
 use crate::router::{RouterEventKind, RouterEvents};
 
-/// Tells Dirigent's listeners what agents do for a channel, with [`Channel::progress`](dirigent::Channel::progress): that one waits,
-/// runs, has said something, ended. It is about messages whose session is a channel, as those of [`RouterOrchestrator`](crate::RouterOrchestrator) and
-/// [`RouterAgent`](crate::RouterAgent) are. The future ends with the router; the host runs it beside the driver.
+/// Reports to Dirigent's listeners what agents do for a channel, with
+/// [`Channel::progress`](dirigent::Channel::progress): waiting, started, progress, ended. It covers messages whose
+/// session is a channel, for example those of [`RouterOrchestrator`](crate::RouterOrchestrator) and
+/// [`RouterAgent`](crate::RouterAgent). Run the future beside the driver. It ends with the router.
 ///
 /// ```no_run
 /// use dirigent::Dirigent;

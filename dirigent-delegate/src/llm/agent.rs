@@ -7,8 +7,8 @@ use crate::delegate::{Delegate, Task, TaskOutcome};
 use crate::model::{ModelMessage, Question};
 use crate::result::TokenUsage;
 
-/// An agent that gives its task to a model and hands back what the model says: the embedded agent of a host that has no other, or a
-/// searching one at an endpoint that searches.
+/// An agent that gives its task to a model and returns what the model says. Use it as the embedded agent if you have no
+/// other, or as the search agent if the endpoint can search.
 ///
 /// ```
 /// use dirigent_delegate::llm::{ModelDelegate, Providers};
@@ -26,12 +26,12 @@ pub struct ModelDelegate {
 }
 
 impl ModelDelegate {
-    /// Creates an agent. `default` is the host's default model, `provider/model`, for tasks that name none.
+    /// Creates an agent. `default` is your default model, as `provider/model`, for tasks that name none.
     pub fn new(providers: Providers, default: impl Into<String>) -> Self {
         Self { providers, default: default.into(), persona: String::new() }
     }
 
-    /// Sets who the model is to be. Default: nothing.
+    /// Sets the text that tells the model who it is. Empty by default.
     #[must_use]
     pub fn persona(mut self, text: impl Into<String>) -> Self {
         self.persona = text.into();
@@ -68,7 +68,7 @@ impl Delegate for ModelDelegate {
     }
 }
 
-/// Does not show the persona.
+/// Hides the persona.
 impl std::fmt::Debug for ModelDelegate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ModelDelegate").field("default", &self.default).finish_non_exhaustive()

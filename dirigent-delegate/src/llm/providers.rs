@@ -1,4 +1,4 @@
-//! Which provider is at which endpoint.
+//! Finds the endpoint of a provider.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use dirigent_llm::{Chat, ChatAnswer, ChatError, Endpoint, Limits, Question};
 
 use crate::model::{ModelError, ModelErrorKind, RoutingModel};
 
-/// A host's providers, by the names that stand before the slash in `provider/model`, and a [`RoutingModel`] that asks their models.
-/// `Debug` shows no key.
+/// Your providers, by the names before the slash in `provider/model`. It is also a [`RoutingModel`] that asks their
+/// models. `Debug` shows no key.
 ///
 /// ```
 /// use dirigent_delegate::llm::Providers;
@@ -47,46 +47,49 @@ impl Default for Providers {
 }
 
 impl Providers {
-    /// Creates a table without providers: every model fails.
+    /// Creates an empty table. Every model fails until you add its provider.
     pub fn new() -> Self {
         let clock = SharedClock(Arc::new(SystemClock::new()));
         Self { endpoints: BTreeMap::new(), limits: Limits::default(), clock }
     }
 
-    /// Adds a provider. Address, key, headers and fields are the endpoint's; its model is replaced by the one that is asked.
+    /// Adds a provider. The endpoint's address, key, headers and fields are used; its model is replaced by the one that
+    /// is asked.
     #[must_use]
     pub fn provider(mut self, name: impl Into<String>, endpoint: Endpoint) -> Self {
         self.endpoints.insert(name.into(), endpoint);
         self
     }
 
-    /// Changes the limits of one request: the time to the first byte, between bytes, the length of an answer. Nothing is repeated.
+    /// Changes the limits of one request, for example the time to the first byte or the length of an answer. Requests
+    /// are never repeated, because the next fall-back is asked at once.
     #[must_use]
     pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.limits);
         self
     }
 
-    /// Sets where time comes from. Default: the [`SystemClock`].
+    /// Sets the clock. By default it is the [`SystemClock`]; set another one in tests.
     #[must_use]
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
         self.clock = SharedClock(clock.into_shared());
         self
     }
 
-    /// The chat with a model, `provider/model`. What follows the first slash is the model's name, which may have more of them.
+    /// Returns the chat with a model, `provider/model`. The model's name is everything after the first slash, so it may
+    /// contain slashes.
     fn chat(&self, name: &str) -> Option<Chat> {
         let (provider, model) = name.split_once('/').filter(|(_, model)| !model.is_empty())?;
         let chat = Chat::new(self.endpoints.get(provider)?.with_model(model));
         let chat = chat.clock(Arc::clone(&self.clock.0)).limits(|limits| {
             limits.clone_from(&self.limits);
-            // What fails is followed by the next fall-back at once.
+            // After a failure the next fall-back is asked at once.
             limits.retries = 0;
         });
         Some(chat)
     }
 
-    /// Says why a model of this name cannot be asked, if it cannot.
+    /// Returns an error that says why a model of this name cannot be asked.
     pub(super) fn check(&self, name: &str) -> Result<(), String> {
         if self.chat(name).is_some() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Requests to an opencode server.
+//! Sends requests to an opencode server.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,26 +21,26 @@ use serde_json::{Value, json};
 use super::wire::{ModelMessage, Named, Pending, SessionStatus};
 use crate::permission::PermissionReply;
 
-/// How long one request may take; the stream of events has no end.
+/// The longest time of one request. The stream of events has no limit.
 const REQUEST: Duration = Duration::from_secs(20);
-/// The longest answer that is read.
+/// The longest answer that is read, in bytes.
 const ANSWER: usize = 16 * 1_024 * 1_024;
-/// How many messages of a session are read.
+/// The number of a session's messages that are read.
 const MESSAGES: &str = "100";
 
-/// Where a server is. Clones share their connections.
+/// A server and its address. Clones share their connections.
 #[derive(Clone)]
 pub(super) struct Api {
     client: Client<HttpConnector, Full<Bytes>>,
-    /// Without a slash at its end.
+    /// The address without a slash at its end.
     base: String,
     authorization: HeaderValue,
-    /// The folder that requests are about, where the server has several.
+    /// The folder that requests are about, if the server has several.
     folder: Option<String>,
     clock: Arc<dyn Clock>,
 }
 
-/// A request that came to nothing.
+/// A request that failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ApiError {
     #[error("opencode's address cannot be used")]
@@ -77,7 +77,8 @@ impl Api {
         Ok(Self { client, base, authorization, folder, clock: Arc::clone(clock) })
     }
 
-    /// The address of a path with a query. Ids come from the server: one that is more than a plain word is not put into an address.
+    /// Returns the address of a path with a query. Ids come from the server, so only a plain word is put into an
+    /// address.
     fn uri(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Uri, ApiError> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if path.iter().any(|part| part.is_empty() || !part.chars().all(is_plain)) {
@@ -109,7 +110,7 @@ impl Api {
         Ok(response)
     }
 
-    /// Sends a request and reads its answer, within a time.
+    /// Sends a request and reads its answer, within the time limit.
     async fn ask(&self, method: Method, uri: Uri, body: Bytes) -> Result<Bytes, ApiError> {
         let until = self.clock.now() + REQUEST;
         let asking = async {
@@ -132,7 +133,7 @@ impl Api {
         self.ask(Method::POST, self.uri(path, &[])?, body.to_string().into()).await
     }
 
-    /// Whether the server is there and takes the password.
+    /// Returns `Ok` if the server is there and accepts the password.
     pub(super) async fn health(&self) -> Result<(), ApiError> {
         let _: Value = self.get(&["global", "health"]).await?;
         Ok(())
@@ -144,7 +145,7 @@ impl Api {
         Ok(session.id)
     }
 
-    /// Gives a session something to do; the answer comes later.
+    /// Gives a session a task. The answer comes later.
     pub(super) async fn prompt(&self, session: &str, prompt: &Value) -> Result<(), ApiError> {
         self.post(&["session", session, "prompt_async"], prompt).await.map(drop)
     }
@@ -153,20 +154,20 @@ impl Api {
         self.post(&["session", session, "abort"], &json!({})).await.map(drop)
     }
 
-    /// The newest messages of a session, oldest first.
+    /// Returns the newest messages of a session, oldest first.
     pub(super) async fn messages(&self, session: &str) -> Result<Vec<ModelMessage>, ApiError> {
         let uri = self.uri(&["session", session, "message"], &[("limit", MESSAGES)])?;
         let body = self.ask(Method::GET, uri, Bytes::new()).await?;
         serde_json::from_slice(&body).map_err(|_| ApiError::Unreadable)
     }
 
-    /// Whether a session has something to do. One that is not listed has nothing.
+    /// Returns true if a session is busy. A session that is not listed is idle.
     pub(super) async fn is_busy(&self, session: &str) -> Result<bool, ApiError> {
         let all: HashMap<String, SessionStatus> = self.get(&["session", "status"]).await?;
         Ok(all.get(session).is_some_and(|status| status.kind != "idle"))
     }
 
-    /// The sessions that a session started.
+    /// Returns the sessions that a session started.
     pub(super) async fn children(&self, session: &str) -> Result<Vec<String>, ApiError> {
         let children: Vec<Named> = self.get(&["session", session, "children"]).await?;
         Ok(children.into_iter().map(|child| child.id).collect())
@@ -206,7 +207,7 @@ fn check(status: StatusCode) -> Result<(), ApiError> {
     }
 }
 
-/// Shows neither the password nor the address's parts that may hold one.
+/// Hides the password and the parts of the address that may contain one.
 impl fmt::Debug for Api {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Api").field("folder", &self.folder).finish_non_exhaustive()

@@ -1,24 +1,24 @@
-//! What the events tell of the model's answer.
+//! Reads the model's answer from the events.
 
 use std::collections::HashSet;
 
 use super::wire::Event;
 
-/// The most bytes of an answer that are kept.
+/// The most bytes of an answer that are stored.
 const HEARD: usize = 1_024 * 1_024;
 
-/// The answer so far. The person's own message comes as events too, and is left aside.
+/// The answer so far. The person's own message also comes as events, and is ignored.
 #[derive(Default)]
 pub(super) struct Heard {
-    /// The model's messages, by id.
+    /// The ids of the model's messages.
     answers: HashSet<String>,
-    /// Their texts, by the id of the part, in the order in which they began.
+    /// The texts of the parts by id. The part that began first comes first.
     parts: Vec<(String, String)>,
     len: usize,
 }
 
 impl Heard {
-    /// Takes an event; returns whether the model has said more.
+    /// Reads an event. Returns true if the model has said more.
     pub(super) fn hear(&mut self, event: &Event) -> bool {
         match &*event.kind {
             "message.updated" => {
@@ -35,7 +35,7 @@ impl Heard {
         }
     }
 
-    /// A part as a whole: at its beginning and at its end.
+    /// Reads a whole part, which comes at its beginning and at its end.
     fn hear_part(&mut self, event: &Event) -> Option<()> {
         let (id, text) = (event.text("/part/id")?, event.text("/part/text")?);
         let is_said = event.text("/part/type") == Some("text");
@@ -57,7 +57,8 @@ impl Heard {
         Some(())
     }
 
-    /// More of a part that has begun. Reasoning comes in the same way, in parts that are not known here.
+    /// Appends to a part that has begun. Reasoning comes in the same way, but its parts are unknown
+    /// here.
     fn hear_delta(&mut self, event: &Event) -> Option<()> {
         let (id, more) = (event.text("/partID")?, event.text("/delta")?);
         if event.text("/field") != Some("text") || self.len + more.len() > HEARD {
@@ -69,12 +70,12 @@ impl Heard {
         Some(())
     }
 
-    /// What the model says at the moment: the part that it began last.
+    /// Returns what the model says at the moment, which is the part that it began last.
     pub(super) fn latest(&self) -> &str {
         self.parts.last().map_or("", |(_, said)| said)
     }
 
-    /// All that it has said.
+    /// Returns everything that the model has said.
     pub(super) fn said(&self) -> String {
         let texts = self.parts.iter().map(|(_, said)| said.trim());
         let texts: Vec<&str> = texts.filter(|said| !said.is_empty()).collect();

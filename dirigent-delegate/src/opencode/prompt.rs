@@ -1,7 +1,7 @@
-//! One task in a session, from its prompt to its answer.
+//! Performs one task in a session, from its prompt to its answer.
 //!
-//! Events tell what happens; none of them is trusted to come. What counts is read from the server, after an event and from time to
-//! time.
+//! Events report what happens, but they can be lost. So the result is read from the server, after an event and from
+//! time to time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +21,9 @@ use crate::permission::Decide;
 use crate::result::TokenUsage;
 use crate::terminal::progress;
 
-/// How often the server is asked while no event comes.
+/// The pause between two requests while no event comes.
 const POLL: Duration = Duration::from_secs(2);
-/// How often in a row the server may fail to answer.
+/// The most failures in a row of the server to answer.
 const FAILURES: u32 = 3;
 
 /// A task in a session.
@@ -33,7 +33,7 @@ pub(super) struct Prompting<'a> {
     task: &'a Task,
     clock: &'a Arc<dyn Clock>,
     decide: &'a Decide,
-    /// Whether the server has no sessions but the host's.
+    /// True if all of the server's sessions are ours.
     is_own: bool,
 }
 
@@ -51,19 +51,19 @@ impl<'a> Prompting<'a> {
         Self { api, session, task, clock, decide, is_own }
     }
 
-    /// Prompts, and waits for the answer.
+    /// Sends the prompt, and waits for the answer.
     ///
     /// # Errors
     ///
-    /// When the prompt was not taken. What fails later is an outcome.
+    /// Returns an error if the prompt was not accepted. A later failure is an outcome.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future aborts what the session does.
+    /// Dropping the future aborts the work of the session.
     pub(super) async fn run(&self) -> Result<TaskOutcome, ApiError> {
         let before = self.api.messages(self.session).await?;
         let before = before.last().map(|message| message.info.id.clone());
-        // From before the prompt, so that nothing of it is missed.
+        // Listen before the prompt is sent, so that no event is missed.
         let events = self.events().await;
         let abort = AbortOnDrop::new(self.api, self.session);
         self.api.prompt(self.session, &self.body()).await?;
@@ -72,7 +72,7 @@ impl<'a> Prompting<'a> {
         Ok(outcome)
     }
 
-    /// The prompt as opencode takes it.
+    /// Returns the prompt as opencode reads it.
     fn body(&self) -> Value {
         let mut parts = vec![json!({ "type": "text", "text": self.task.prompt() })];
         for image in self.task.images() {
@@ -89,7 +89,7 @@ impl<'a> Prompting<'a> {
         body.into()
     }
 
-    /// The stream of events; an empty one where it cannot be had.
+    /// Returns the stream of events. It is empty if there is none.
     async fn events(&self) -> Events {
         let Ok(body) = self.api.events().await else {
             return futures_util::stream::empty().boxed();
@@ -147,7 +147,7 @@ impl<'a> Prompting<'a> {
         self.is_own || event.session().is_none_or(|session| session == self.session)
     }
 
-    /// Tells progress; returns whether the server should be looked at.
+    /// Reports progress. Returns true if the server should be asked.
     fn hear(&self, event: &Event, heard: &mut Heard) -> bool {
         if event.session() == Some(self.session) && heard.hear(event) {
             self.task.progress(&progress(heard.latest().as_bytes()));
@@ -157,7 +157,7 @@ impl<'a> Prompting<'a> {
         is_question || matches!(&*event.kind, "session.idle" | "session.error" | "session.status")
     }
 
-    /// Answers what waits for an answer, and reads whether the session is done.
+    /// Answers open questions, and checks whether the session is done.
     async fn look(&self, before: Option<&str>) -> Result<Option<TaskOutcome>, ApiError> {
         self.answer_questions().await?;
         if self.api.is_busy(self.session).await? {
@@ -167,7 +167,7 @@ impl<'a> Prompting<'a> {
         Ok(answers.last().filter(|answer| answer.is_over()).map(|_| outcome(&answers)))
     }
 
-    /// The model's messages since the prompt.
+    /// Returns the model's messages since the prompt.
     async fn answers(&self, before: Option<&str>) -> Result<Vec<ModelMessage>, ApiError> {
         let messages = self.api.messages(self.session).await?;
         let known = messages.iter().rposition(|message| Some(&*message.info.id) == before);
@@ -175,7 +175,8 @@ impl<'a> Prompting<'a> {
         Ok(new.filter(ModelMessage::is_answer).collect())
     }
 
-    /// Answers what opencode asks about, by the host's policy. A question for the person is rejected, as it reaches no person.
+    /// Answers opencode's requests for permission with your policy. A question to the person is rejected, because it
+    /// would reach no person.
     async fn answer_questions(&self) -> Result<(), ApiError> {
         let permissions = self.api.permissions().await?;
         let questions = self.api.questions().await.unwrap_or_default();
@@ -196,7 +197,7 @@ impl<'a> Prompting<'a> {
         Ok(())
     }
 
-    /// The time is over: what was said by then is the outcome. The server may know less of it than its events told.
+    /// Ends a task that ran out of time, with what was said so far. The server may know less than its events reported.
     async fn give_up(&self, before: Option<&str>, heard: &Heard) -> TaskOutcome {
         let aborted = self.api.abort(self.session).await;
         let answers = self.answers(before).await.unwrap_or_default();
@@ -211,7 +212,7 @@ impl<'a> Prompting<'a> {
     }
 }
 
-/// Another client may have answered by now.
+/// Another client may have answered first.
 fn ignore_gone(answered: Result<(), ApiError>) -> Result<(), ApiError> {
     match answered {
         Err(ApiError::NotFound) => Ok(()),
@@ -219,7 +220,7 @@ fn ignore_gone(answered: Result<(), ApiError>) -> Result<(), ApiError> {
     }
 }
 
-/// What came of the model's messages: what it said last.
+/// Returns the outcome of the model's messages, which is what it said last.
 fn outcome(answers: &[ModelMessage]) -> TaskOutcome {
     let said = answers.iter().rev().map(ModelMessage::said).find(|said| !said.is_empty());
     let failure = answers.iter().rev().find_map(|answer| answer.info.error.as_ref());
@@ -249,7 +250,7 @@ fn whole(count: f64) -> u64 {
     count.clamp(0.0, 1e15) as u64
 }
 
-/// Aborts a session when it is dropped: nothing goes on for a task that is not wanted any more.
+/// Aborts a session on drop, so that no work goes on for a task that ended.
 struct AbortOnDrop<'a> {
     api: &'a Api,
     session: &'a str,
@@ -268,7 +269,7 @@ impl<'a> AbortOnDrop<'a> {
 
 impl Drop for AbortOnDrop<'_> {
     fn drop(&mut self) {
-        // A request cannot be made here: it is made by a task of its own, where a runtime is left for it.
+        // `drop` cannot wait for a request, so a new task sends it, if the runtime still exists.
         if let (true, Ok(runtime)) = (self.is_armed, tokio::runtime::Handle::try_current()) {
             let (api, session) = (self.api.clone(), self.session.to_owned());
             runtime.spawn(async move {

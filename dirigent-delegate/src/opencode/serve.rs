@@ -1,4 +1,4 @@
-//! Tasks as prompts in sessions of a server.
+//! Runs tasks as prompts in sessions of a server.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +15,7 @@ use crate::permission::{Decide, PermissionReply, PermissionRequest};
 /// The most sessions that are remembered.
 const SESSIONS: usize = 256;
 
-/// A server and its sessions, shared by clones.
+/// A server and its sessions, which clones share.
 #[derive(Clone)]
 pub(super) struct Serve {
     address: Option<(String, String)>,
@@ -24,7 +24,7 @@ pub(super) struct Serve {
     sessions: Arc<Mutex<HashMap<String, Arc<Session>>>>,
 }
 
-/// A session of the host's: opencode's name of it, once there is one. It does one thing at a time.
+/// One of your sessions, with opencode's id for it once there is one. It does one task at a time.
 #[derive(Default)]
 struct Session {
     id: AsyncMutex<Option<String>>,
@@ -70,7 +70,7 @@ impl Serve {
         }
     }
 
-    /// Prompts the session; one that the server does not know any more is made anew.
+    /// Prompts the session. If the server no longer knows it, a new one is made.
     async fn prompt(
         &self,
         process: &CliDelegate,
@@ -104,7 +104,7 @@ impl Serve {
         TaskOutcome::error("opencode has no session.")
     }
 
-    /// The server: the one at the host's address, the one that runs, or a new one.
+    /// Returns the server: the one at your address, the one that runs, or a new one.
     async fn api(&self, process: &CliDelegate, task: &Task) -> Result<Api, String> {
         if let Some((address, password)) = &self.address {
             let folder = process.folder().map(|folder| folder.display().to_string());
@@ -119,7 +119,7 @@ impl Serve {
             if is_same && running.api.health().await.is_ok() {
                 return Ok(running.api.clone());
             }
-            // The port must be free before another server is started.
+            // The port must be free before another server starts.
             *server = None;
         }
         let started = Server::start(process, config, task.deadline()).await?;
@@ -129,7 +129,7 @@ impl Serve {
     fn session(&self, name: &str) -> Arc<Session> {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         if !sessions.contains_key(name) && sessions.len() >= SESSIONS {
-            // Those that are in use stay.
+            // Sessions in use stay.
             sessions.retain(|_, session| Arc::strong_count(session) > 1);
         }
         Arc::clone(sessions.entry(name.to_owned()).or_default())

@@ -1,4 +1,4 @@
-//! The server that is started for a host.
+//! Starts and stops a server.
 
 use std::ffi::OsString;
 use std::num::NonZeroU16;
@@ -16,21 +16,21 @@ use crate::process::{Capture, Pipes, Process};
 use crate::random::letters;
 use crate::terminal::with_complaint;
 
-/// How long a server may take until it listens.
+/// The longest time until a server listens.
 const START: Duration = Duration::from_secs(60);
-/// How long a server that listens may take to answer, until it is asked anew: what it is asked in its first moments it may never
-/// answer.
+/// The longest wait for a first answer before the server is asked again. It may never answer what it was asked in its
+/// first moments.
 const PROBE: Duration = Duration::from_secs(2);
-/// How much of what a server writes at its start is read.
+/// The most bytes of a server's first output that are read.
 const OUTPUT: usize = 256 * 1_024;
-/// What stands before the address in what a server writes.
+/// The words before the address in the server's output.
 const LISTENING: &str = "listening on ";
 
-/// A server that runs. Dropping it kills it with everything that it started.
+/// A running server. Dropping it kills the server and everything that it started.
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) api: Api,
-    /// How it was started: another configuration needs another server.
+    /// The configuration of this server. With another one a new server is needed.
     pub(super) config: OpenCodeConfig,
     _process: Process,
     reading: JoinHandle<()>,
@@ -41,7 +41,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// A sentence for the person.
+    /// Returns a sentence for the person.
     pub(super) async fn start(
         process: &CliDelegate,
         config: &OpenCodeConfig,
@@ -77,7 +77,7 @@ impl Server {
         };
         let api = Api::new(&address, &password, None, base.time())
             .map_err(|error| format!("{error}."))?;
-        // A server that cannot write is blocked, or ends.
+        // Go on reading, because a server that cannot write is blocked or ends.
         let reading = tokio::spawn(async move { pipes.discard().await });
         let server = Self { api, config: config.clone(), _process: process, reading };
         if !server.answers(base.time(), until).await {
@@ -109,12 +109,12 @@ impl Drop for Server {
     }
 }
 
-/// Reads until the server tells its address; `None` if it ends before.
+/// Reads until the server prints its address. Returns `None` if the server ends first.
 async fn address(pipes: &mut Pipes) -> Option<String> {
     loop {
         let captured = pipes.read().await;
         let written = String::from_utf8_lossy(pipes.stdout());
-        // A line that is not whole may lack the end of the address.
+        // An incomplete line may lack the end of the address.
         let mut lines = written.split_inclusive('\n').filter(|line| line.ends_with('\n'));
         let found = lines.find_map(|line| line.split_once(LISTENING));
         if let Some((_, address)) = found {

@@ -1,11 +1,11 @@
-//! What is read of opencode's JSON. Fields that are not known are left aside.
+//! The parts of opencode's JSON that are read. Unknown fields are ignored.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::permission::PermissionRequest;
 
-/// A session, or what else is known by its id.
+/// A session, or something else that has an id.
 #[derive(Deserialize)]
 pub(super) struct Named {
     pub(super) id: String,
@@ -50,7 +50,7 @@ pub(super) struct Tokens {
     pub(super) output: f64,
 }
 
-/// Why a message failed.
+/// The reason why a message failed.
 #[derive(Deserialize)]
 pub(super) struct Failure {
     #[serde(default)]
@@ -75,7 +75,7 @@ pub(super) struct Part {
     pub(super) kind: String,
     #[serde(default)]
     pub(super) text: String,
-    /// Whether opencode wrote it, and not the model.
+    /// True if opencode wrote the part, and not the model.
     #[serde(default)]
     pub(super) synthetic: bool,
     #[serde(default)]
@@ -83,7 +83,7 @@ pub(super) struct Part {
 }
 
 impl ModelMessage {
-    /// What the model says in it.
+    /// Returns the model's text in the message.
     pub(super) fn said(&self) -> String {
         let said = self
             .parts
@@ -103,7 +103,7 @@ impl ModelMessage {
     }
 }
 
-/// A question that waits for its answer: whether something may be done, or one for the person.
+/// A question that waits for an answer: a request for permission, or a question to the person.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Pending {
@@ -138,19 +138,19 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// The session that it is about.
+    /// Returns the session of the event.
     pub(super) fn session(&self) -> Option<&str> {
         let places = ["/sessionID", "/part/sessionID", "/info/sessionID"];
         places.iter().find_map(|place| self.text(place))
     }
 
-    /// The text at this place of its properties.
+    /// Returns the text at this place of the event's properties.
     pub(super) fn text(&self, place: &str) -> Option<&str> {
         self.properties.pointer(place)?.as_str()
     }
 }
 
-/// Whether a session has nothing to do.
+/// The state of a session: busy or idle.
 #[derive(Deserialize)]
 pub(super) struct SessionStatus {
     #[serde(rename = "type")]

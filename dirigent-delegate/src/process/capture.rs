@@ -1,9 +1,9 @@
-//! What a process writes, up to a limit.
+//! Reads the output of a process, up to a limit.
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, ChildStderr, ChildStdout};
 
-/// How much is read at once.
+/// The number of bytes to read at once.
 const CHUNK: usize = 16 * 1_024;
 
 /// Both outputs of a process.
@@ -14,14 +14,14 @@ pub(crate) struct Pipes {
     out: Vec<u8>,
     err: Vec<u8>,
     most: usize,
-    /// How much was read in all.
+    /// The number of bytes that were read in all.
     total: usize,
 }
 
-/// What a reading brought.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Capture {
-    /// More was written.
+    /// There is more output.
     Written,
     /// One of the outputs is closed.
     Closed,
@@ -30,7 +30,7 @@ pub(crate) enum Capture {
 }
 
 impl Pipes {
-    /// Takes the outputs of a process, and keeps at most this number of bytes of each.
+    /// Takes the outputs of a process. It stores at most this many bytes of each.
     pub(super) fn of(child: &mut Child, most: usize) -> Self {
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         Self { stdout, stderr, out: Vec::new(), err: Vec::new(), most, total: 0 }
@@ -40,7 +40,7 @@ impl Pipes {
         self.stdout.is_none() && self.stderr.is_none()
     }
 
-    /// Reads more of either output. Nothing is lost when the future is dropped.
+    /// Reads more of either output. You can drop the future without losing bytes.
     pub(crate) async fn read(&mut self) -> Capture {
         let Self { stdout, stderr, out, err, most, total } = self;
         let before = out.len() + err.len();
@@ -53,13 +53,13 @@ impl Pipes {
         captured
     }
 
-    /// Returns how much was read in all, with what was taken out.
+    /// Returns how many bytes were read in all, including those taken out.
     #[cfg(feature = "acp")]
     pub(crate) const fn total(&self) -> usize {
         self.total
     }
 
-    /// Reads both outputs to their ends, and keeps nothing.
+    /// Reads both outputs to their ends, and drops the bytes.
     #[cfg(feature = "serve")]
     pub(crate) async fn discard(mut self) {
         (self.out, self.err) = (Vec::new(), Vec::new());
@@ -74,7 +74,7 @@ impl Pipes {
         &self.out
     }
 
-    /// Takes the first line that is whole out of what was written, without its end.
+    /// Takes the first complete line from the output, without its end.
     #[cfg(feature = "acp")]
     pub(crate) fn take_line(&mut self) -> Option<Vec<u8>> {
         let end = self.out.iter().position(|byte| *byte == b'\n')?;
@@ -93,7 +93,7 @@ impl Pipes {
     }
 }
 
-/// Reads more of one output. An output that cannot be read counts as closed.
+/// Reads more of one output. If it cannot be read, it counts as closed.
 async fn more(
     pipe: &mut Option<impl AsyncRead + Unpin>,
     written: &mut Vec<u8>,
@@ -103,7 +103,7 @@ async fn more(
         return Capture::Closed;
     };
     written.reserve(CHUNK);
-    // One byte more than is kept tells a full output from one that is longer.
+    // Read one byte more than may be stored, to tell a full output from one that is too long.
     let room = (most + 1 - written.len().min(most)) as u64;
     match open.take(room).read_buf(written).await {
         Ok(0) | Err(_) => {

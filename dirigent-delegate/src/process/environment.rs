@@ -1,4 +1,4 @@
-//! The variables that a program is given.
+//! The variables of a program's environment.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use tokio::process::Command;
 
-/// Variables that programs need and that hold no secret: where things are, who the user is, and how text looks. Proxies are not among
-/// them, because their addresses may hold a password.
+/// Variables that programs need and that contain no secret: paths, the user's name, and the look of text. Proxies are
+/// not included, because their addresses may contain a password.
 const USUAL: [&str; 36] = [
     "PATH",
     "HOME",
@@ -35,7 +35,7 @@ const USUAL: [&str; 36] = [
     "SSL_CERT_DIR",
     "NODE_EXTRA_CA_CERTS",
     "LD_LIBRARY_PATH",
-    // Without these no program starts on Windows.
+    // Windows starts no program without these.
     "SYSTEMROOT",
     "SYSTEMDRIVE",
     "WINDIR",
@@ -48,13 +48,13 @@ const USUAL: [&str; 36] = [
     "PROGRAMFILES",
 ];
 
-/// What a program's environment is made of. By default the usual variables only: a variable that the host has and did not list, such
-/// as a token, does not reach the program.
+/// The environment of a program. By default it has the usual variables only, so that a variable that you did not name,
+/// for example a token, does not reach the program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Environment {
-    /// Whether the program is given all of the host's variables.
+    /// True if the program gets all variables of the host.
     has_all: bool,
-    /// In order: of two with one name the later holds.
+    /// The changes in order. If a name comes twice, the later one wins.
     changes: Vec<(OsString, Change)>,
 }
 
@@ -83,13 +83,13 @@ impl Environment {
         self.changes.push((name, Change::Remove));
     }
 
-    /// Gives a program that is to be started in this folder its variables.
+    /// Sets the variables of a program that starts in this folder.
     pub(super) fn put_into(&self, command: &mut Command, folder: Option<&Path>) {
         if !self.has_all {
             command.env_clear().envs(env::vars_os().filter(|(name, _)| is_usual(name)));
         }
         if let Some(folder) = folder {
-            // Programs that ask their environment where they are must not be told where the host is.
+            // Programs that ask their environment for their folder must not get the host's.
             command.env("PWD", folder);
         }
         for (name, change) in &self.changes {
@@ -106,10 +106,10 @@ impl Environment {
     }
 }
 
-/// Whether every program is given the variable.
+/// Returns true if every program gets the variable.
 fn is_usual(name: &OsStr) -> bool {
     let is_locale = name.as_encoded_bytes().starts_with(b"LC_");
-    // Only Windows writes the names in other letter cases.
+    // Only Windows ignores the case of the names.
     let is_same = |usual: &str| {
         if cfg!(windows) { name.eq_ignore_ascii_case(usual) } else { name == OsStr::new(usual) }
     };

@@ -1,4 +1,4 @@
-//! A process and all that it started.
+//! A process and everything that it started.
 
 #[cfg(unix)]
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -8,7 +8,7 @@ use super::mark::Mark;
 #[cfg(target_os = "linux")]
 use super::sweep::kill_all;
 
-/// A process's group, and what bears its mark. Dropping it kills all of them.
+/// The group of a process, and all processes with its mark. Dropping it kills them all.
 #[derive(Debug)]
 pub(super) struct Group {
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are no groups"))]
@@ -40,7 +40,7 @@ impl Drop for Group {
     }
 }
 
-/// Kills a process group. One that is gone already is no fault.
+/// Kills a process group. It is no error if the group is already gone.
 #[cfg(unix)]
 pub(super) fn kill_group(leader: Option<u32>) {
     let leader = leader.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);

@@ -1,4 +1,4 @@
-//! A process that outlives a host that is killed, and cleans up after it.
+//! A process that outlives a killed host, and cleans up after it.
 
 use std::env;
 use std::fs::File;
@@ -16,13 +16,14 @@ use super::mark::Mark;
 #[cfg(target_os = "linux")]
 use super::sweep::kill_all;
 
-/// The variable that makes a program a guard: the mark of what it guards.
+/// The variable that makes a program a guard. Its value is the mark of what it guards.
 const VARIABLE: &str = "DIRIGENT_DELEGATION_GUARD";
-/// What the host tells when nothing is left to guard.
+/// The host sends this when no process is left to guard.
 const DISMISSED: &str = "dismissed";
 
-/// A program that stands guard over the processes of a delegation: when the host dies without a chance to clean up (SIGKILL, out of
-/// memory), it kills them. There is one small process for each delegation, which waits on a pipe and costs no CPU time.
+/// A program that guards the processes of a delegation. If your process dies without a chance to clean up (SIGKILL, out
+/// of memory), the guard kills them. Each delegation has one small guard process. It waits on a pipe and costs no CPU
+/// time.
 ///
 /// ```
 /// use dirigent_delegate::{CliDelegate, Guard};
@@ -36,21 +37,22 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Chooses a program that calls [`serve_guard_if_asked`] first thing: the program `delegate-guard` of this crate, or another one.
+    /// Chooses a program that calls [`serve_guard_if_asked`] first. This is the program `delegate-guard` of this crate,
+    /// or one of your own.
     pub fn program(path: impl Into<PathBuf>) -> Self {
         Self { program: Some(path.into()) }
     }
 
-    /// Chooses the host's own program, which must call [`serve_guard_if_asked`] first thing.
+    /// Chooses your own running program, which must call [`serve_guard_if_asked`] first in `main`.
     pub const fn this_program() -> Self {
         Self { program: None }
     }
 
-    /// Starts a guard, before what it guards.
+    /// Starts a guard, before the process that it guards.
     ///
     /// # Errors
     ///
-    /// A sentence that names the guard's program.
+    /// Returns a sentence that names the guard's program.
     pub(super) fn start(&self, mark: &Mark) -> Result<GuardProcess, String> {
         let program = match &self.program {
             Some(program) => Ok(program.clone()),
@@ -65,14 +67,14 @@ impl Guard {
 
     fn start_program(program: &Path, mark: &Mark) -> io::Result<GuardProcess> {
         let mut command = Command::new(program);
-        // What is guarded can read the guard's environment: it must not hold the host's secrets.
+        // The guarded process can read the guard's environment, so it must not contain the host's secrets.
         Environment::default().put_into(&mut command, None);
         command
             .env(VARIABLE, mark.as_str())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        // What stops the host's group from a terminal must not stop the guard.
+        // A signal that stops the host's group from a terminal must not stop the guard.
         lead(&mut command);
         let mut child = command.spawn()?;
         let pipe = pipe_to(&mut child)?;
@@ -80,24 +82,24 @@ impl Guard {
     }
 }
 
-/// A guard that stands. When it is dropped without being dismissed, it does its work.
+/// A guard at work. Dropping it without dismissing it lets it kill the processes.
 #[derive(Debug)]
 pub(super) struct GuardProcess {
     pipe: File,
-    /// Reaped by the runtime once it has ended.
+    /// The runtime reaps it after its end.
     _child: Child,
 }
 
 impl GuardProcess {
-    /// Tells which group is guarded.
+    /// Tells the guard which group it guards.
     pub(super) fn tell(&mut self, leader: Option<u32>) {
         if let Some(leader) = leader {
-            // A guard that has died already cannot be told: the delegation goes on without it.
+            // If the guard has died, the delegation goes on without it.
             let _ = writeln!(self.pipe, "{leader}");
         }
     }
 
-    /// Tells that nothing is left.
+    /// Tells the guard that no process is left.
     pub(super) fn dismiss(mut self) {
         let _ = writeln!(self.pipe, "{DISMISSED}");
     }
@@ -114,8 +116,8 @@ fn pipe_to(_child: &mut Child) -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "guards need Unix"))
 }
 
-/// Stands guard and ends the process, if this process was started as a [`Guard`]; otherwise returns at once. A program that is its own
-/// guard calls this first in `main`, before it starts a runtime.
+/// Stands guard and exits, if this process was started as a [`Guard`]; otherwise it returns at once. If your program is
+/// its own guard, call this first in `main`, before it starts a runtime.
 ///
 /// ```
 /// // First in `main`:
@@ -143,7 +145,7 @@ fn serve(mark: &Mark) {
 
 #[cfg(target_os = "linux")]
 fn kill_guarded(leader: Option<u32>, mark: &Mark) {
-    // The number may be another group's by now, unless its leader still bears the mark.
+    // The number may belong to another group by now, unless its leader still has the mark.
     let is_ours = |leader: &u32| {
         let environment = std::fs::read(format!("/proc/{leader}/environ"));
         environment.is_ok_and(|environment| mark.is_in(&environment))

@@ -1,17 +1,18 @@
-//! A host that the programs it starts cannot look into.
+//! Hides a host from the programs that it starts.
 
 use std::io;
 
-/// Hides this process from the other processes of its user: they can no longer read its environment, its memory or the names of its
-/// open files, nor trace it. Call it first in `main`, before the first program is started.
+/// Hides this process from the other processes of its user. They can no longer read its environment, its memory or the
+/// names of its open files, and cannot trace it. Call it first in `main`, before you start a program.
 ///
-/// You need it if programs run as the host's own user, because leaving a variable out of a program's environment does not hide it: on
-/// Linux a program can read the host's own environment in `/proc/PID/environ`.
+/// You need it if programs run as your own user, because leaving a variable out of a program's environment does not
+/// hide it. On Linux a program can read your process's environment in `/proc/PID/environ`.
 ///
-/// It makes the process not dumpable (`PR_SET_DUMPABLE`). That has two costs: a crash writes no core dump, and a debugger of the same
-/// user cannot attach. It does not hide anything from root, nor from programs with the capability `CAP_SYS_PTRACE`, and it does not
-/// hide arguments, which everyone can read: never give a token as an argument. It ends when this process executes another
-/// program. A user of its own for each program hides more, the host's files for example.
+/// It makes the process not dumpable (`PR_SET_DUMPABLE`). That has two costs: a crash writes no core dump, and a
+/// debugger of the same user cannot attach. It hides nothing from root, or from programs with the capability
+/// `CAP_SYS_PTRACE`. It also does not hide arguments, which everyone can read, so never give a token as an argument. It
+/// ends if this process executes another program. If you run each program as a user of its own, you hide more, for
+/// example your files.
 ///
 /// ```
 /// // First in `main`:
@@ -22,8 +23,8 @@ use std::io;
 ///
 /// # Errors
 ///
-/// [`Unsupported`](io::ErrorKind::Unsupported) on systems other than Linux, where this is not known to be needed or possible; on Linux
-/// the system's error, for example if a sandbox forbids the call.
+/// Returns [`Unsupported`](io::ErrorKind::Unsupported) on systems other than Linux, because there it is not known to be
+/// needed or possible. On Linux it returns the system's error, for example if a sandbox forbids the call.
 pub fn hide_process() -> io::Result<()> {
     hide()
 }

@@ -1,4 +1,4 @@
-//! The end of a process, noticed without reaping it.
+//! Notices the end of a process without reaping it.
 
 use std::io;
 
@@ -7,8 +7,8 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Notices that a process has ended. It stays a zombie, whose number no other process has, until its [`Child`](tokio::process::Child)
-/// is waited for.
+/// Notices that a process has ended. The process stays a zombie until its [`Child`](tokio::process::Child) is waited
+/// for, so no other process can get its number.
 #[derive(Debug)]
 pub(super) struct Leader {
     #[cfg(unix)]
@@ -17,12 +17,12 @@ pub(super) struct Leader {
 
 #[cfg(unix)]
 impl Leader {
-    /// Begins to notice ends, of a process that is not there yet.
+    /// Begins to watch for ends, before the process exists.
     pub(super) fn watch() -> io::Result<Self> {
         Ok(Self { child_ended: signal(SignalKind::child())? })
     }
 
-    /// Waits until the process has ended. The future may be dropped and made again.
+    /// Waits until the process has ended. You can drop the future and call this again.
     pub(super) async fn ended(&mut self, id: Option<u32>) -> io::Result<()> {
         let pid = id.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         let Some(pid) = pid else {
@@ -32,7 +32,7 @@ impl Leader {
         loop {
             match waitid(WaitId::Pid(pid), look) {
                 Ok(None) => {}
-                // Without a child the system has reaped it already, as programs may order.
+                // If there is no child, the system has already reaped it, as programs can request.
                 Ok(Some(_)) | Err(rustix::io::Errno::CHILD) => return Ok(()),
                 Err(error) => return Err(error.into()),
             }
@@ -49,7 +49,7 @@ impl Leader {
         Ok(Self {})
     }
 
-    /// Is never noticed without reaping: the outputs are closed then.
+    /// Waits for ever, because here an end cannot be noticed without reaping. The outputs close instead.
     pub(super) async fn ended(&mut self, _id: Option<u32>) -> io::Result<()> {
         std::future::pending().await
     }

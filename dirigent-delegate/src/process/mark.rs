@@ -1,4 +1,4 @@
-//! The mark by which a process and its descendants are known.
+//! A mark that identifies a process and its descendants.
 
 use std::env;
 use std::ffi::OsString;
@@ -8,11 +8,11 @@ use tokio::process::Command;
 
 use crate::random::letters;
 
-/// The variable in which the mark stands. A process that is itself started for a delegation has its own mark beside that of the one
-/// above it.
+/// The variable that holds the mark. A process that is itself started for a delegation has both its own mark and that
+/// of the one above it.
 pub(super) const VARIABLE: &str = "DIRIGENT_DELEGATION";
 
-/// A mark that no other process has: 128 random bits, written as letters.
+/// A unique mark: 128 random bits, written as letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mark(String);
 
@@ -21,7 +21,7 @@ impl Mark {
         letters::<16>().map(Self)
     }
 
-    /// The mark that another process wrote.
+    /// Reads a mark that another process wrote.
     pub(super) fn read(text: &str) -> Option<Self> {
         let is_mark = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_mark.then(|| Self(text.to_owned()))
@@ -31,7 +31,7 @@ impl Mark {
         &self.0
     }
 
-    /// Marks a process that is to be started.
+    /// Marks a process that is about to start.
     pub(super) fn put_into(&self, command: &mut Command) {
         let mut marks = env::var_os(VARIABLE).unwrap_or_default();
         if !marks.is_empty() {
@@ -41,7 +41,7 @@ impl Mark {
         command.env(VARIABLE, marks);
     }
 
-    /// Whether a process with this environment, as the system shows it, bears the mark.
+    /// Returns true if a process with this environment, as the system shows it, has the mark.
     #[cfg(any(test, target_os = "linux"))]
     pub(super) fn is_in(&self, environment: &[u8]) -> bool {
         let marks = environment

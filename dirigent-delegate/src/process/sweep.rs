@@ -1,4 +1,4 @@
-//! Finding what bears a mark, among all processes of the machine.
+//! Finds all processes of the machine that have a mark.
 
 use std::fs;
 use std::thread;
@@ -7,10 +7,10 @@ use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_si
 
 use super::mark::Mark;
 
-/// How often all processes are looked through: one that starts others meanwhile may be a step ahead.
+/// The most passes over all processes. A process that keeps starting others may be a step ahead.
 const ROUNDS: usize = 100;
 
-/// Kills what bears the mark, until there is nothing of it. What runs as another user cannot be looked into, and is left.
+/// Kills all processes with the mark, until none is found. Processes of other users cannot be examined, and stay.
 pub(super) fn kill_all(mark: &Mark) {
     for _ in 0..ROUNDS {
         if kill_found(mark) == 0 {
@@ -21,7 +21,8 @@ pub(super) fn kill_all(mark: &Mark) {
     tracing::warn!("processes of a delegation are left: they do not end, or go on starting others");
 }
 
-/// Kills what bears the mark now; returns how many that were. A process that is being killed still bears it for a moment.
+/// Kills the processes that have the mark now, and returns their number. A dying process still has its mark for a
+/// moment.
 fn kill_found(mark: &Mark) -> usize {
     let Ok(entries) = fs::read_dir("/proc") else {
         return 0;
@@ -38,7 +39,8 @@ fn bears(pid: Pid, mark: &Mark) -> bool {
     fs::read(path).is_ok_and(|environment| mark.is_in(&environment))
 }
 
-/// Kills a process that bears the mark; its number may belong to another one by now, so it is held fast and looked at again.
+/// Kills a process that has the mark. Its number may belong to another process by now, so it is pinned and checked
+/// again.
 fn kill(pid: Pid, mark: &Mark) -> bool {
     let Ok(held) = pidfd_open(pid, PidfdFlags::empty()) else {
         return false;

@@ -1,4 +1,4 @@
-//! Putting an orchestrator together.
+//! Puts an orchestrator together.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::model::RoutingModel;
 use crate::plan::Plan;
 use crate::result::AgentKind;
 
-/// How many events a listener may be behind before it loses the oldest.
+/// The number of events after which a slow listener loses the oldest.
 const EVENTS: usize = 1_024;
 
 /// Builds a [`Router`].
@@ -69,44 +69,44 @@ impl RouterBuilder {
         }
     }
 
-    /// Sets the configuration. Default: [`OrchestratorConfig::default`], which is off.
+    /// Sets the configuration. The default is [`OrchestratorConfig::default`], which is off.
     #[must_use]
     pub fn config(mut self, config: OrchestratorConfig) -> Self {
         self.config = config;
         self
     }
 
-    /// Sets the name of the host's product, which is the name of the embedded agent and of its tool. Default `Moltbot`.
+    /// Sets your product's name. The embedded agent and its tool have this name, too. Default `Moltbot`.
     #[must_use]
     pub fn product(mut self, name: impl Into<String>) -> Self {
         self.product = name.into();
         self
     }
 
-    /// Registers the coding agent, [`OpenCode`](crate::OpenCode) mostly.
+    /// Registers the coding agent, which is usually [`OpenCode`](crate::OpenCode).
     #[must_use]
     pub fn open_code(mut self, agent: impl Delegate) -> Self {
         self.open_code = Some(Arc::new(agent));
         self
     }
 
-    /// Registers the agent that searches.
+    /// Registers the search agent.
     #[must_use]
     pub fn research(mut self, agent: impl Delegate) -> Self {
         self.research = Some(Arc::new(agent));
         self
     }
 
-    /// Registers the host's own agent. It is the default agent, too: it has the message when the orchestrator is off, and when no
-    /// routing model answers.
+    /// Registers your own agent. It is also the default agent, so it gets every message while the orchestrator is off,
+    /// and when no routing model answers.
     #[must_use]
     pub fn embedded(mut self, agent: impl Delegate) -> Self {
         self.embedded = Some(Arc::new(agent));
         self
     }
 
-    /// Registers a further agent. Agents stand in the system prompt in the order in which they are registered, after the three that
-    /// the configuration knows.
+    /// Registers a further agent. The system prompt lists these agents in the order of registration, after the three
+    /// that the configuration knows.
     #[must_use]
     pub fn agent(mut self, card: AgentCard, agent: impl Delegate) -> Self {
         self.host.push((card, Arc::new(agent)));
@@ -120,27 +120,28 @@ impl RouterBuilder {
         self
     }
 
-    /// Hands each agent the results of the ones before it ([`Task::previous`](crate::Task::previous)). Delegations then run one
-    /// after the other, whatever the configuration says. Default: each agent knows its own message alone.
+    /// Gives each agent the results of the agents before it ([`Task::previous`](crate::Task::previous)). Delegations
+    /// then run one after the other, whatever the configuration says. By default each agent knows only its own message.
     #[must_use]
     pub fn chain(mut self) -> Self {
         self.is_chained = true;
         self
     }
 
-    /// Sets where time comes from. Default: the [`SystemClock`].
+    /// Sets the clock. By default it is the [`SystemClock`]; set another one in tests.
     #[must_use]
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
         self.clock = clock.into_shared();
         self
     }
 
-    /// Builds the orchestrator. Nothing is started.
+    /// Builds the orchestrator. It starts no agent yet.
     ///
     /// # Errors
     ///
-    /// When the configuration cannot be used, no routing model or not the model of each agent that is switched on can be asked (for
-    /// example because no provider has its name), or two agents have one kind or one tool.
+    /// Returns an error if the configuration cannot be used, or if two agents have one kind or one tool. It also fails
+    /// if a model cannot be asked, for example because no provider has its name. One usable routing model is enough,
+    /// but every enabled agent's model must be usable.
     pub fn build(self) -> Result<Router, RouterBuildError> {
         self.config.check()?;
         let standard = [
@@ -204,7 +205,7 @@ pub enum RouterBuildError {
     /// A field of the configuration cannot be used.
     #[error(transparent)]
     Config(#[from] OrchestratorConfigError),
-    /// Another agent has this kind, or its tool; `orchestrator` is the routing model's.
+    /// Another agent already has this kind or its tool. The kind `orchestrator` is reserved for the routing model.
     #[error("another agent already has the kind or the tool name of {kind}")]
     SameName {
         /// The agent's kind.

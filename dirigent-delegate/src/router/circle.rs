@@ -1,8 +1,8 @@
-//! Which routers are answering a message at this point, so that none waits for itself.
+//! Remembers which routers are answering at this point, so that none waits for itself.
 //!
-//! A router that one of its own agents asks would need places while that agent holds one: with all of them held so, every message
-//! waits until its deadline. The routers are known by the call, not by the task: a circle through several routers is seen, and
-//! one that leads through another task (`tokio::spawn`) is not.
+//! If an agent asks the router that runs it, the router needs a place while that agent holds one. If all places are
+//! held like this, every message waits until its deadline. Routers are tracked by the call, not by the task. A circle
+//! through several routers is therefore detected, but not one through another task (`tokio::spawn`).
 
 use std::future::Future;
 use std::iter;
@@ -14,13 +14,13 @@ tokio::task_local! {
     static ABOVE: Arc<Above>;
 }
 
-/// A router, and those that it was asked by.
+/// A router, and the routers that called it.
 pub(super) struct Above {
     router: usize,
     above: Option<Arc<Above>>,
 }
 
-/// Whether this router is answering a message at this point.
+/// Returns true if this router is answering a message at this point.
 pub(super) fn contains(router: usize) -> bool {
     let is_above = |first: &Arc<Above>| {
         let mut all = iter::successors(Some(&**first), |here| here.above.as_deref());
@@ -29,7 +29,7 @@ pub(super) fn contains(router: usize) -> bool {
     ABOVE.try_with(is_above).unwrap_or(false)
 }
 
-/// Does this as part of an answer of this router.
+/// Runs a future as part of an answer of this router.
 pub(super) fn within<F: Future>(router: usize, doing: F) -> TaskLocalFuture<Arc<Above>, F> {
     let above = ABOVE.try_with(Arc::clone).ok();
     ABOVE.scope(Arc::new(Above { router, above }), doing)

@@ -1,4 +1,4 @@
-//! What listeners hear.
+//! The events of a router.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use crate::model::ModelErrorKind;
 use crate::result::{AgentKind, DelegationStatus};
 
-/// Something that happened in a message. `Debug` and `Display` show no text.
+/// An event of a message. `Debug` and `Display` show no text.
 ///
 /// ```
 /// use dirigent_delegate::{RouterEvent, RouterEventKind};
@@ -24,9 +24,9 @@ use crate::result::{AgentKind, DelegationStatus};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RouterEvent {
-    /// The message's number, counted from 0 by its router.
+    /// The message's number. The router counts from 0.
     pub message: u64,
-    /// The session that the message belongs to.
+    /// The session of the message.
     pub session_id: Arc<str>,
     /// What happened.
     pub kind: RouterEventKind,
@@ -44,7 +44,7 @@ impl fmt::Display for RouterEvent {
     }
 }
 
-/// What happened in a message.
+/// The kind of an event.
 ///
 /// ```
 /// use dirigent_delegate::{AgentKind, RouterEventKind};
@@ -54,16 +54,16 @@ impl fmt::Display for RouterEvent {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RouterEventKind {
-    /// A routing model is asked.
+    /// A routing model is being asked.
     Asked {
-        /// Its name.
+        /// The model's name.
         model: Box<str>,
     },
-    /// A routing model failed; the next one is asked, if there is one.
+    /// A routing model failed. The next one is asked, if there is one.
     ModelFailed {
-        /// Its name.
+        /// The model's name.
         model: Box<str>,
-        /// Why it failed.
+        /// Why the model failed.
         error: ModelErrorKind,
     },
     /// A delegation waits for a place.
@@ -71,33 +71,33 @@ pub enum RouterEventKind {
         /// The agent's kind.
         agent: AgentKind,
     },
-    /// An agent runs.
+    /// An agent started.
     Started {
         /// The agent's kind.
         agent: AgentKind,
     },
-    /// An agent told what it has so far.
+    /// An agent reported its progress.
     Progress {
         /// The agent's kind.
         agent: AgentKind,
-        /// What it told.
+        /// The work so far.
         so_far: Arc<str>,
     },
-    /// A delegation ended, or its call could not be carried out.
+    /// A delegation ended, or its call could not be performed.
     Finished {
         /// The agent's kind.
         agent: AgentKind,
-        /// How it ended.
+        /// The status at its end.
         status: DelegationStatus,
-        /// How long it took.
+        /// The time that it took.
         took: Duration,
     },
     /// The message has its answer.
     Answered {
-        /// How long that took.
+        /// The time that it took.
         took: Duration,
     },
-    /// The listener was too slow, and this number of events is lost.
+    /// The listener was too slow and missed this many events.
     Missed(u64),
 }
 
@@ -127,7 +127,7 @@ impl fmt::Debug for RouterEventKind {
     }
 }
 
-/// What happens in all messages of a router, from the moment of asking on.
+/// The events of all messages of a router, from the moment you ask for them.
 ///
 /// ```
 /// async fn listen(router: dirigent_delegate::Router) {
@@ -146,11 +146,11 @@ impl RouterEvents {
         Self { receiver }
     }
 
-    /// Waits for the next event; `None` when the router is gone.
+    /// Waits for the next event. Returns `None` when the router is gone.
     ///
     /// # Cancellation
     ///
-    /// Nothing is lost when the future is dropped.
+    /// You can drop the future without losing an event.
     pub async fn next(&mut self) -> Option<RouterEvent> {
         match self.receiver.recv().await {
             Ok(event) => Some(event),
@@ -159,7 +159,7 @@ impl RouterEvents {
         }
     }
 
-    /// Returns the next event if there is one already.
+    /// Returns the next event, if there is one already.
     pub fn try_next(&mut self) -> Option<RouterEvent> {
         match self.receiver.try_recv() {
             Ok(event) => Some(event),

@@ -1,4 +1,4 @@
-//! The places of a router, shared by its messages.
+//! The places of a router, which its messages share.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ struct Held {
     waiting: HashMap<Ticket, Waiting>,
 }
 
-/// A job that waits, and where its message listens.
+/// A waiting job, and the channel of its message.
 #[derive(Debug)]
 struct Waiting {
     job: JobId,
@@ -39,8 +39,9 @@ impl Places {
         held.tell(granted, Claim::Granted);
     }
 
-    /// Asks for a place for a session, and for an agent that does one thing at a time for it. Dropping what is returned gives it up, or the wait for it. `told` hears how the wait ends: with
-    /// a place, or with none because the queue is full and another session had fewer that wait.
+    /// Asks for a place for a session, and for an agent that does one thing at a time for it. Dropping the returned
+    /// value gives up the place, or the wait for it. `told` receives the end of the wait: a place, or a refusal because
+    /// the queue is full and another session had fewer waiting.
     pub(super) fn claim(
         self: &Arc<Self>,
         session: &Arc<str>,
@@ -67,7 +68,7 @@ impl Held {
         for Waiting { job, told } in
             tickets.into_iter().filter_map(|ticket| self.waiting.remove(&ticket))
         {
-            // A message that is gone gives its places up.
+            // If the message is gone, it gives up its places itself.
             let _ = told.send((job, claim));
         }
     }

@@ -1,4 +1,4 @@
-//! Carries out what a message wants. It decides nothing.
+//! Performs what a message asks for. All decisions are the message's.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -32,25 +32,25 @@ pub(super) struct Run<'a> {
     jobs: FuturesUnordered<BoxFuture<'a, (JobId, Option<TaskOutcome>)>>,
     running: HashMap<JobId, Running>,
     waiting: HashMap<JobId, Place>,
-    /// How waits for places ended, and where the places tell it.
+    /// The channel through which places report the end of a wait.
     claimed: UnboundedReceiver<(JobId, Claim)>,
     tell_claimed: UnboundedSender<(JobId, Claim)>,
 }
 
-/// An agent that runs.
+/// A running agent.
 struct Running {
     abort: AbortHandle,
     so_far: Arc<Mutex<Option<String>>>,
 }
 
 impl Running {
-    /// What it told since it was asked last.
+    /// Returns the agent's newest report, if it was not read yet.
     fn so_far(&self) -> Option<String> {
         self.so_far.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// Tells listeners of one message.
+/// Reports the events of one message to listeners.
 #[derive(Clone)]
 struct Tell {
     events: broadcast::Sender<RouterEvent>,
@@ -60,7 +60,7 @@ struct Tell {
 
 impl Tell {
     fn tell(&self, kind: RouterEventKind) {
-        // Without a listener there is nothing to do.
+        // It is fine if there are no listeners.
         let _ = self.events.send(RouterEvent::new(self.message, Arc::clone(&self.session), kind));
     }
 }
@@ -87,7 +87,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Answers the message, or gives it up when `cancelled` ends.
+    /// Answers the message, or cancels it when `cancelled` ends.
     pub(super) async fn until(mut self, cancelled: impl Future<Output = ()> + Send) -> Response {
         let began = self.now();
         let mut cancelled = Box::pin(cancelled.fuse());
@@ -191,7 +191,7 @@ impl<'a> Run<'a> {
         };
         let task = Task::linked(parts, Arc::new(progress));
         let (abort, registration) = AbortHandle::new_pair();
-        // The place is kept until the agent's future is gone.
+        // The place is held until the agent's future is gone.
         let place = self.waiting.remove(&job);
         let delegate = self.shared.delegates.get(agent);
         let run = async move {
@@ -229,7 +229,7 @@ impl<'a> Run<'a> {
         self.routing.cancel(self.now());
     }
 
-    /// Tells the message what the agents that run have so far.
+    /// Passes the reports of running agents to the message.
     fn tell_routing(&mut self) {
         for (job, running) in &self.running {
             if let Some(so_far) = running.so_far() {

@@ -1,4 +1,4 @@
-//! What becomes of a model's calls.
+//! Turns a model's calls into jobs.
 
 use std::collections::HashMap;
 
@@ -13,19 +13,19 @@ use crate::plan::Plan;
 use crate::response::Schedule;
 use crate::result::AgentKind;
 
-/// The most letters that are shown of a tool's name that is not known.
+/// The most letters of an unknown tool's name that are shown.
 const NAME_MAX: usize = 64;
 
-/// What was delegated for a message so far.
+/// The delegations of a message so far.
 #[derive(Debug, Default)]
 pub(super) struct Given {
-    /// How often each agent was given each message.
+    /// How often each agent got each text.
     identical: HashMap<(usize, String), u32>,
     all: u32,
 }
 
 impl Given {
-    /// The job that a call becomes.
+    /// Turns a call into a job.
     fn job_of(&mut self, plan: &Plan, call: &ModelToolCall) -> Job {
         let id = call.id.clone();
         let Some((at, agent)) = plan.find(&call.name) else {
@@ -60,7 +60,7 @@ impl Given {
 }
 
 impl Routing {
-    /// Makes a job of each call. Text beside calls is not posted.
+    /// Makes a job from each call. Text beside calls is not posted.
     pub(super) fn take_calls(&mut self, now: Timestamp, answer: ChatAnswer) {
         self.stage = RoutingPhase::Delegating;
         let ChatAnswer { text, calls, .. } = answer;
@@ -90,10 +90,10 @@ impl Routing {
         self.claim_places();
     }
 
-    /// Asks for places: for all jobs that have none, or for the next one when nothing runs.
+    /// Asks for places: for all jobs that have none, or for the next job if none runs.
     pub(super) fn claim_places(&mut self) {
         if self.plan.schedule() == Schedule::Sequential {
-            // All before the one that was claimed last have ended.
+            // All jobs before the last one that asked have ended.
             let last = self.next.checked_sub(1).and_then(|at| self.jobs.get(at));
             if last.is_some_and(|job| job.result().is_none()) {
                 return;
@@ -111,7 +111,7 @@ impl Routing {
         }
     }
 
-    /// What an agent is given.
+    /// Returns the parts of a job's task.
     pub(super) fn parts(&self, id: JobId, deadline: Timestamp) -> Option<TaskParts> {
         let job = self.jobs.get(id.0)?;
         let before = self.jobs.iter().take(id.0).filter_map(Job::result);
@@ -128,8 +128,8 @@ impl Routing {
     }
 }
 
-/// The message among the arguments: the one of that name, or the only text that there is, since small models choose names of their
-/// own.
+/// Returns the message among the arguments. It is the argument of that name, or the only text, because small models
+/// choose names of their own.
 fn message_of(arguments: &Map<String, Value>) -> Option<&str> {
     let is_said = |text: &&str| !text.trim().is_empty();
     let named = arguments.get("message").and_then(Value::as_str).filter(is_said);

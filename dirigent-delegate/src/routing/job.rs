@@ -1,4 +1,4 @@
-//! One call of a tool, or a message handed to the host's own agent.
+//! A job: one call of a tool, or a message handed to the embedded agent.
 
 use std::time::Duration;
 
@@ -11,22 +11,22 @@ use crate::plan::PlannedAgent;
 use crate::result::{AgentKind, AgentResult, DelegationStatus};
 use crate::terminal::plain;
 
-/// How long an agent has after its deadline to hand over what it has.
+/// The time after its deadline in which an agent can hand over its work.
 pub(super) const GRACE: Duration = Duration::from_secs(1);
 
-/// The place of a job among those of its message.
+/// The index of a job among those of its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct JobId(pub(crate) usize);
 
 #[derive(Debug)]
 pub(super) struct Job {
-    /// The call's id; empty where there was no call.
+    /// The id of the call, or empty if there was none.
     pub(super) call: String,
-    /// The agent's place in the plan.
+    /// The agent's index in the plan.
     pub(super) agent: usize,
     pub(super) message: String,
     pub(super) arguments: Value,
-    /// What the agent said last while it ran.
+    /// The agent's newest report while it ran.
     pub(super) so_far: String,
     pub(super) state: JobState,
 }
@@ -47,7 +47,7 @@ impl Job {
         Self { call, agent, message, arguments, so_far: String::new(), state: JobState::Waiting }
     }
 
-    /// A call that came to nothing.
+    /// Returns a job for a call that cannot be performed.
     pub(super) fn refused(call: String, name: &str, kind: AgentKind, problem: &str) -> Self {
         // The name may be the model's own word.
         let name = plain(name).into_owned();
@@ -56,7 +56,7 @@ impl Job {
         Self { state, ..Self::waiting(call, usize::MAX, String::new(), Value::Null) }
     }
 
-    /// When it is given up, if the message's time is over at `until`.
+    /// Returns the time at which the job is cancelled. `all` is the deadline of the message.
     pub(super) fn deadline(&self, all: Timestamp) -> Option<Timestamp> {
         match self.state {
             JobState::Waiting => Some(all),
@@ -65,7 +65,7 @@ impl Job {
         }
     }
 
-    /// What is said when it is given up.
+    /// Returns the text for a job that ran out of time.
     pub(super) fn late(&self) -> String {
         match &self.state {
             JobState::Running { since, until } => {
@@ -82,12 +82,12 @@ impl Job {
             JobState::Running { since, .. } => now.since(since),
             JobState::Waiting | JobState::Ended(_) => Duration::ZERO,
         };
-        // Agents of the host's own hand back what they like.
+        // Agents of the host may return anything.
         let TaskOutcome { status, mut output, artifacts, error_message, model, token_usage } =
             outcome.plain();
         let is_good = matches!(status, DelegationStatus::Success | DelegationStatus::Partial);
         if !is_good && output.trim().is_empty() {
-            // One that panics, for example, has handed back nothing.
+            // An agent that panicked, for example, has returned nothing.
             output = std::mem::take(&mut self.so_far);
         }
         let result = AgentResult::new(agent.card.name(), agent.card.kind().clone(), status)
@@ -105,7 +105,7 @@ impl Job {
         }
     }
 
-    /// What the routing model reads of it.
+    /// Returns the result as the routing model reads it.
     pub(super) fn answer(&self) -> ModelMessage<'static> {
         let text = self.result().map_or_else(String::new, AgentResult::told);
         ModelMessage::Tool { call: self.call.clone().into(), text: text.into() }
