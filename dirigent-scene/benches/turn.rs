@@ -1,7 +1,9 @@
-//! CPU that a scene adds to a turn: machine, log on disk and routing, with actors that answer at once.
+//! Measures the CPU time that a scene adds to a turn: machine, log on disk and routing, with actors that answer at
+//! once.
 //!
-//! `cargo bench -p dirigent-scene --bench turn` prints one line of JSON for each size of a scene, and fails above the bar, or when a turn
-//! late in a scene costs clearly more than an early one. The files lie in a temporary folder.
+//! `cargo bench -p dirigent-scene --bench turn` prints one line of JSON for each size of a scene. It fails if a turn
+//! costs more than the bar, or if a late turn costs clearly more than an early one. The files are written to a
+//! temporary folder.
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 #![allow(clippy::unwrap_used, reason = "a bench that cannot start says so")]
 #![allow(clippy::future_not_send, reason = "it measures on its own thread")]
@@ -17,14 +19,14 @@ use dirigent_scene::{
     Isolation, Output, Scene, async_trait,
 };
 
-/// The most that a turn may cost.
+/// The most CPU time that a turn may cost.
 const BAR: Duration = Duration::from_micros(20);
 
-/// What actors say.
+/// A turn of an actor.
 const TURN: &str = "<thinking>\nThere is a knock at the door. I take a breath, and set down the tea.\n</thinking>\n\n\
     <speech>\n*[opens the door]* Hi, come in. It is good to see you, even at this hour. Will you sit?\n</speech>";
 
-/// Reads the clock at each turn.
+/// Actors that read the clock at each turn.
 #[derive(Clone)]
 struct Actors(Arc<Mutex<(ProcessTime, Vec<Duration>)>>);
 
@@ -67,7 +69,7 @@ fn main() -> ExitCode {
     let turns = if is_test { 20 } else { matches.get_one("turns").copied().unwrap_or(1_000) };
     let mut is_met = true;
     for count in [2, 3, 8] {
-        // Of several scenes the quietest: other work on the machine disturbs the caches.
+        // Take the quietest of several scenes, because other work on the machine disturbs the caches.
         let scenes = (0..if is_test { 1 } else { 7 }).map(|_| measure(count, turns));
         let (turn, early, late) = scenes.min().unwrap();
         is_met &= is_test || (turn <= BAR && late <= early * 2);
@@ -86,7 +88,7 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// What a turn costs on average, in the first tenth of a scene, and in its last.
+/// Returns the mean cost of a turn: in all, in the first tenth of a scene, and in its last.
 fn measure(count: u32, turns: u32) -> (Duration, Duration, Duration) {
     let folder = tempfile::tempdir().unwrap();
     let times = Arc::new(Mutex::new((ProcessTime::now(), Vec::new())));

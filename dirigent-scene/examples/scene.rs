@@ -1,8 +1,8 @@
 //! A scene in a kitchen, with scripted actors or with a model.
 //!
-//! `cargo run -p dirigent-scene --example scene -- --isolation b --role C --out DIR` plays it by script;
-//! `--url http://127.0.0.1:8080/v1 --model NAME` asks a model, with a key from `DIRIGENT_LLM_KEY`; `--visitor` has a third
-//! character enter, whisper and leave; `--resume` goes on with a scene whose process died.
+//! `cargo run -p dirigent-scene --example scene -- --isolation b --role C --out DIR` plays it by script. With
+//! `--url http://127.0.0.1:8080/v1 --model NAME` you ask a model, with a key from `DIRIGENT_LLM_KEY`. With `--visitor`
+//! a third character enters, whispers and leaves. With `--resume` you continue a scene after its process died.
 #![expect(clippy::print_stdout, reason = "what came of the scene is the output")]
 
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use dirigent_scene::{
     SpokenLine, async_trait, present_choices,
 };
 
-/// What every actor reads first.
+/// The text that every actor reads first.
 const SYSTEM_PROMPT: &str = "You play one character in a scene. Stay in character, and say only what your character says.\n\
     Every answer has exactly this form:\n\n\
     <thinking>\nwhat your character thinks, in a sentence or two; no one hears it\n</thinking>\n\n\
@@ -111,7 +111,7 @@ async fn play(
     tell(played?).await
 }
 
-/// Says what came of it, after one question to Maria.
+/// Prints the result, after one question to Maria.
 async fn tell(mut epilogue: Epilogue) -> Result<(), Box<dyn std::error::Error>> {
     let question = "What did you not say?";
     if let Err(error) = epilogue.interview("maria-stern", question).await {
@@ -169,7 +169,8 @@ fn zoe() -> Character {
         .perspective(Material::new("You come into the kitchen for breakfast. A man sits there."))
 }
 
-/// Zoe comes in after the second speech. The first thing that she says, her mother alone hears. After four more she goes.
+/// Zoe comes in after the second speech, and leaves after four more. Only her mother hears the first thing that she
+/// says.
 struct Visit;
 
 impl Director for Visit {
@@ -198,7 +199,7 @@ fn turn(thinking: &str, speech: &str) -> String {
     format!("<thinking>\n{thinking}\n</thinking>\n\n<speech>\n{speech}\n</speech>")
 }
 
-/// What the actors do without a model. Sam forgets the form once, and is corrected.
+/// The actors' turns without a model. Sam forgets the form once, and is corrected.
 fn script() -> Cast {
     let maria = [
         turn("A knock, at seven? I set the tea down.", "*[opens the door]* Hi, come in."),
@@ -238,7 +239,7 @@ fn script() -> Cast {
         })
 }
 
-/// Asks the model whether the scene has ended; without a model it goes on.
+/// Asks the model whether the scene has ended. Without a model the scene goes on.
 struct ModelJudge(Option<Chat>);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! What plays a character: the traits that a host implements.
+//! The traits that you implement to play a character.
 
 use std::error::Error;
 use std::fmt;
@@ -11,8 +11,8 @@ use crate::cue::Cue;
 use crate::protocol::{Parsed, Speech, Thoughts, parse_output};
 use crate::slug::Slug;
 
-/// Plays one character in one scene. It is the host's, keeps its own memory, and belongs to the scene that had it
-/// created: `Box<dyn Actor>` cannot be cloned, and the scene drops it after the journals.
+/// Plays one character in one scene. You implement it, and it keeps its own memory. It belongs to a single scene:
+/// `Box<dyn Actor>` cannot be cloned, and the scene drops it after the journals.
 ///
 /// ```
 /// use dirigent_scene::{Actor, ActorError, Briefing, Cue, Output, async_trait};
@@ -33,48 +33,50 @@ use crate::slug::Slug;
 /// ```
 #[async_trait]
 pub trait Actor: Send {
-    /// Takes the briefing. Called once, before anything else.
+    /// Reads the briefing. It is called once, before anything else.
     ///
     /// # Errors
     ///
-    /// Any; the scene ends as aborted.
+    /// Return any error; the scene then ends as aborted.
     async fn brief(&mut self, briefing: Briefing) -> Result<(), ActorError>;
 
-    /// Answers a cue. What was said before is in the actor's own memory: a cue has only what is new. An actor that
-    /// saves its state saves it here, together with the answer, before it returns.
+    /// Answers a cue. A cue contains only what is new, because the actor remembers the rest. If your actor saves its
+    /// state, save it here, together with the answer, before you return.
     ///
     /// # Errors
     ///
-    /// Any, also that its memory is full. During the scene it then ends as aborted; with a journal or an interview
-    /// the others are asked all the same.
+    /// Return any error, for example if the actor's memory is full. During the scene it then ends as aborted. In a
+    /// journal or an interview the other actors are still asked.
     ///
     /// # Cancellation
     ///
-    /// A scene that is dropped drops the future, and so does one whose [deadline](crate::SceneDeadlines::answer) is over.
+    /// The future is dropped if the scene is dropped, or if its [deadline](crate::SceneDeadlines::answer) passes.
     async fn respond(&mut self, cue: Cue) -> Result<Output, ActorError>;
 
-    /// Returns whether a person plays, for whom the scene waits [longer](crate::SceneDeadlines::person). Default: no.
+    /// Returns true if a person plays, because the scene waits [longer](crate::SceneDeadlines::person) for people.
+    /// Default false.
     fn is_person(&self) -> bool {
         false
     }
 }
 
-/// Creates the actors of a scene, one for each character. Whether they are isolated from one another is its business;
-/// the [`Isolation`](crate::Isolation) that the notes record says how.
+/// Creates the actors of a scene, one for each character. It is up to you to isolate them from each other. The notes
+/// record how you do it, by the [`Isolation`](crate::Isolation) that you chose.
 #[async_trait]
 pub trait ActorFactory: Send {
-    /// Creates the actor of a character. It knows a name, and nothing that any actor is briefed with.
+    /// Creates the actor of a character. You get only its name, and nothing of any briefing.
     ///
     /// # Errors
     ///
-    /// Any; the scene ends as aborted.
+    /// Return any error; the scene then ends as aborted.
     async fn spawn(&mut self, role: &CastRole) -> Result<Box<dyn Actor>, ActorError>;
 
-    /// Takes an actor up again whose scene was killed, from the state that it saved itself. Default: none is saved.
+    /// Restores an actor after its scene was killed, from the state that the actor saved itself. By default there is no
+    /// saved state.
     ///
     /// # Errors
     ///
-    /// Any; the scene is not resumed, and nothing is changed.
+    /// Return any error; the scene is then not resumed, and no file changes.
     async fn restore(&mut self, role: &CastRole) -> Result<Option<Restored>, ActorError> {
         let _ = role;
         Ok(None)
@@ -116,20 +118,20 @@ impl CastRole {
     }
 }
 
-/// An actor that was taken up again. It is briefed already.
+/// A restored actor. It has already been briefed.
 #[non_exhaustive]
 pub struct Restored {
     /// The actor.
     pub actor: Box<dyn Actor>,
-    /// How many cues it has answered: turns, corrections and journal entries.
+    /// The number of cues that it has answered: turns, corrections and journal entries.
     pub answered: u32,
-    /// Its last answer. It is taken in the place of a new one if the scene was killed before it was recorded, so that
-    /// the actor is not asked a second time.
+    /// Its last answer. If the scene was killed before it recorded that answer, this one is used, so that the actor is
+    /// not asked twice.
     pub last: Option<Output>,
 }
 
 impl Restored {
-    /// Takes up an actor that has answered this many cues, with its last answer.
+    /// Restores an actor that has answered this many cues, with its last answer.
     pub fn new(actor: impl Actor + 'static, answered: u32, last: Option<Output>) -> Self {
         Self { actor: Box::new(actor), answered, last }
     }
@@ -141,7 +143,7 @@ impl fmt::Debug for Restored {
     }
 }
 
-/// What an actor answers.
+/// An actor's answer.
 ///
 /// ```
 /// use dirigent_scene::Output;
@@ -152,31 +154,33 @@ pub struct Output(Kind);
 
 #[derive(Clone, PartialEq, Eq)]
 enum Kind {
-    /// A text that should have the protocol's form.
+    /// A text that should follow the protocol.
     Text(Arc<str>),
-    /// What a person says, without thinking and without tags.
+    /// A person's words, without thinking and without tags.
     Speech(Arc<str>),
-    /// What the log of a killed scene has of a turn.
+    /// A turn from the log of a killed scene.
     Replayed(Parsed),
 }
 
 impl Output {
-    /// Takes a text in the protocol's form (for a journal or an interview: or a plain one).
+    /// Creates an answer from a text that follows the protocol. For a journal or an interview it may also be plain
+    /// text.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
         Self(Kind::Text(text.into()))
     }
 
-    /// Takes what a person says: speech with empty thinking. There is no form to keep, so whatever it is is spoken.
+    /// Creates an answer from a person's words, with empty thinking. A person need not follow the protocol, so the
+    /// whole text is spoken.
     pub fn speech(text: impl Into<Arc<str>>) -> Self {
         Self(Kind::Speech(text.into()))
     }
 
-    /// What the log of a killed scene has of a turn.
+    /// Creates an answer from a turn in the log of a killed scene.
     pub(crate) const fn replayed(parsed: Parsed) -> Self {
         Self(Kind::Replayed(parsed))
     }
 
-    /// Reads it as a turn.
+    /// Reads the answer as a turn.
     pub(crate) fn as_turn(&self) -> Result<Parsed, crate::protocol::Malformed> {
         match &self.0 {
             Kind::Text(text) => parse_output(text),
@@ -187,7 +191,7 @@ impl Output {
         }
     }
 
-    /// Returns the text as the actor gave it. Not for routing.
+    /// Returns the actor's text unchanged. Do not route it, because it may contain thinking.
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Kind::Text(text) | Kind::Speech(text) => text,
@@ -195,7 +199,7 @@ impl Output {
         }
     }
 
-    /// Returns whether it is a person's speech without tags.
+    /// Returns true if this is a person's speech without tags.
     pub const fn is_speech(&self) -> bool {
         matches!(self.0, Kind::Speech(_))
     }
@@ -208,7 +212,7 @@ impl fmt::Debug for Output {
     }
 }
 
-/// Why an actor failed, in the host's words. They are shown, so they must hold no secret and nothing that was said.
+/// Why an actor failed, in your words. They are shown, so do not put secrets or words of the scene into them.
 ///
 /// ```
 /// use dirigent_scene::ActorError;
@@ -218,7 +222,7 @@ impl fmt::Debug for Output {
 pub struct ActorError(Box<dyn Error + Send + Sync>);
 
 impl ActorError {
-    /// Takes an error, or a text.
+    /// Creates it from an error or a text.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(error.into())
     }

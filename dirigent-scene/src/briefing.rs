@@ -1,4 +1,4 @@
-//! What an actor reads before the scene.
+//! The text that an actor reads before the scene.
 
 use std::fmt;
 
@@ -6,8 +6,7 @@ use crate::character::Character;
 use crate::material::Material;
 use crate::prompt::Prompt;
 
-/// The briefing of one actor, in five parts whose order is fixed. It holds what belongs to its own character and nothing
-/// of any other.
+/// The briefing of one actor, in five parts with a fixed order. It contains only what belongs to its own character.
 ///
 /// ```
 /// use dirigent_scene::{BriefingPart, Character, Material, briefing_for_tests};
@@ -47,11 +46,11 @@ pub enum BriefingPart {
 }
 
 impl BriefingPart {
-    /// The parts in their order.
+    /// All parts, in order.
     pub const ORDER: [Self; 5] =
         [Self::SystemPrompt, Self::Profile, Self::Journal, Self::Perspective, Self::Instruction];
 
-    /// Returns the heading under which [`Briefing::text`] has this part.
+    /// Returns the heading of this part in [`Briefing::text`].
     pub const fn heading(self) -> Option<&'static str> {
         match self {
             Self::SystemPrompt | Self::Instruction => None,
@@ -72,7 +71,7 @@ impl Briefing {
         }
     }
 
-    /// Returns the parts in their order, also those that are empty.
+    /// Returns all parts in order, including empty ones.
     pub fn parts(&self) -> impl Iterator<Item = (BriefingPart, &str)> {
         BriefingPart::ORDER.into_iter().map(|part| (part, self.part(part)))
     }
@@ -88,7 +87,8 @@ impl Briefing {
         }
     }
 
-    /// Returns all parts but the instruction as one text under headings, for a system message. Empty parts are left out.
+    /// Returns all parts except the instruction as one text with headings, for a system message. Empty parts are left
+    /// out.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (part, words) in self.parts() {
@@ -109,14 +109,14 @@ impl Briefing {
     }
 }
 
-/// Shows no word of it.
+/// Hides all words.
 impl fmt::Debug for Briefing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Briefing(..)")
     }
 }
 
-/// Makes a briefing as a scene would, for tests of actors.
+/// Creates a briefing as a scene would, so that you can test an actor.
 pub fn briefing_for_tests(character: &Character, system_prompt: &Material) -> Briefing {
     Briefing::of(character, system_prompt)
 }

@@ -1,4 +1,4 @@
-//! A factory for actors that a host names one by one.
+//! A factory for actors that you name one by one.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,8 @@ use crate::actor::{Actor, ActorError, ActorFactory, CastRole};
 
 type Make = Box<dyn FnOnce() -> Box<dyn Actor> + Send>;
 
-/// An [`ActorFactory`] that creates each character's actor with a function of its own: scripted actors, a model, a person.
+/// An [`ActorFactory`] with a function of your own for each character. For example, one creates a scripted actor, one a
+/// model and one a person.
 ///
 /// ```
 /// use dirigent_scene::{Cast, ScriptedActor};
@@ -23,13 +24,12 @@ type Make = Box<dyn FnOnce() -> Box<dyn Actor> + Send>;
 pub struct Cast(BTreeMap<String, Make>);
 
 impl Cast {
-    /// Creates a factory that knows no character.
+    /// Creates a factory without characters.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets how the actor of the character with this slug is created. The function is called once, when the scene creates
-    /// the actor.
+    /// Sets the function that creates the actor of the character with this slug. It is called once.
     #[must_use]
     pub fn actor<A: Actor + 'static>(
         mut self,

@@ -1,4 +1,4 @@
-//! Who is in a scene.
+//! The characters of a scene.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::material::{Material, MaterialError, Unreadable};
 use crate::slug::{BadSlug, Slug};
 
-/// A character of a scene, with what its actor alone knows.
+/// A character of a scene, with the texts that only its actor reads.
 ///
 /// ```
 /// use dirigent_scene::{Character, Material};
@@ -29,7 +29,7 @@ pub struct Character {
 }
 
 impl Character {
-    /// Creates a character with a display name. Its slug is derived from the name.
+    /// Creates a character with a display name. The slug is derived from the name.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         let name = name.into();
         let slug = Slug::of_name(&name);
@@ -37,12 +37,12 @@ impl Character {
         Self { name, slug, system_prompt: None, profile, journal, perspective, journal_file: None }
     }
 
-    /// Creates a character from its folder: reads `profile.md` and, if there is one, `journal.md`, to which the entry of
-    /// this scene is then appended. The folder's name is the slug, or what the slug is derived from.
+    /// Creates a character from its folder. It reads `profile.md` and, if there is one, `journal.md`. The entry of this
+    /// scene is later appended to that journal. The slug is the folder's name, or is derived from it.
     ///
     /// # Errors
     ///
-    /// [`MaterialError`], when a file cannot be used, or there is no profile.
+    /// Returns a [`MaterialError`] if a file cannot be used, or if there is no profile.
     pub fn from_folder(
         name: impl Into<Arc<str>>,
         folder: impl AsRef<Path>,
@@ -66,43 +66,44 @@ impl Character {
         Ok(character)
     }
 
-    /// Sets the slug. Whether it is one is checked when the scene is built. Default: derived from the name.
+    /// Sets the slug. It is checked when you build the scene. By default it is derived from the name.
     #[must_use]
     pub fn slug(mut self, slug: &str) -> Self {
         self.slug = Slug::new(slug);
         self
     }
 
-    /// Sets the actor's system prompt. Default: the scene's.
+    /// Sets the actor's system prompt, for example because it plays with another model. By default it is that of the
+    /// scene.
     #[must_use]
     pub fn system_prompt(mut self, text: Material) -> Self {
         self.system_prompt = Some(text);
         self
     }
 
-    /// Sets the character's profile. Default: empty.
+    /// Sets the character's profile. Empty by default.
     #[must_use]
     pub fn profile(mut self, text: Material) -> Self {
         self.profile = text;
         self
     }
 
-    /// Sets the character's journal of earlier scenes. Default: empty.
+    /// Sets the character's journal of earlier scenes. Empty by default.
     #[must_use]
     pub fn journal(mut self, text: Material) -> Self {
         self.journal = text;
         self
     }
 
-    /// Sets the scene as this character sees it. Default: empty.
+    /// Sets the scene as this character sees it. Empty by default.
     #[must_use]
     pub fn perspective(mut self, text: Material) -> Self {
         self.perspective = text;
         self
     }
 
-    /// Sets the file to which the journal entry of this scene is appended. Default: `SLUG/journal.md` in the scene's
-    /// folder.
+    /// Sets the file to which the journal entry of this scene is appended. By default it is `SLUG/journal.md` in the
+    /// scene's folder.
     #[must_use]
     pub fn journal_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.journal_file = Some(path.into());

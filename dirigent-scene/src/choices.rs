@@ -1,9 +1,9 @@
-//! The two choices that come before every scene, with the texts in which they are presented and recorded.
+//! The two choices before every scene, with the texts that present and record them.
 
 use std::fmt::{self, Write as _};
 
-/// How the actors are kept apart. A fact about the [`ActorFactory`](crate::ActorFactory) that the host passes, which the
-/// notes record; the coordinator behaves alike with both. There is no default.
+/// The kind of isolation between actors. It describes the [`ActorFactory`](crate::ActorFactory) that you pass, and the
+/// notes record it. The coordinator behaves the same with either. There is no default.
 ///
 /// ```
 /// use dirigent_scene::Isolation;
@@ -15,14 +15,14 @@ use std::fmt::{self, Write as _};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the choice is between these two")]
 pub enum Isolation {
-    /// (a): a sub-agent for each actor, in the session that runs the scene.
+    /// (a): each actor is a sub-agent in the session that runs the scene.
     SubAgents,
-    /// (b): a conversation of its own for each actor, through an API.
+    /// (b): each actor has its own conversation through an API.
     Conversations,
 }
 
 impl Isolation {
-    /// Both options, in the order in which they are presented.
+    /// Both options, in the order of their presentation.
     pub const ALL: [Self; 2] = [Self::SubAgents, Self::Conversations];
 
     /// Returns the option's letter.
@@ -46,7 +46,7 @@ impl Isolation {
         }
     }
 
-    /// Returns what the option means.
+    /// Returns the meaning of the option.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::SubAgents => {
@@ -60,7 +60,7 @@ impl Isolation {
         }
     }
 
-    /// Returns what the option needs.
+    /// Returns what you need for the option.
     pub const fn requires(self) -> &'static str {
         match self {
             Self::SubAgents => "A session that can start sub-agents.",
@@ -68,7 +68,7 @@ impl Isolation {
         }
     }
 
-    /// Returns what speaks for the option, and what against it.
+    /// Returns the advantages and disadvantages of the option.
     pub const fn trade_off(self) -> &'static str {
         match self {
             Self::SubAgents => "Faster to iterate on during development, harder to log in detail.",
@@ -79,8 +79,8 @@ impl Isolation {
     }
 }
 
-/// Who plays the coordinator. There is no default. The engine itself is code; roles A and B add a
-/// [`Judge`](crate::Judge), which is asked whether the scene has ended and nothing else.
+/// The coordinator of a scene. There is no default. The engine itself is always code; roles A and B add a
+/// [`Judge`](crate::Judge), which only decides whether the scene has ended.
 ///
 /// ```
 /// use dirigent_scene::CoordinatorRole;
@@ -95,12 +95,12 @@ pub enum CoordinatorRole {
     Parent,
     /// B: a sub-agent with a coordinator's prompt judges it.
     SubAgent,
-    /// C: code alone.
+    /// C: only code.
     Code,
 }
 
 impl CoordinatorRole {
-    /// The options, in the order in which they are presented.
+    /// The options, in the order of their presentation.
     pub const ALL: [Self; 3] = [Self::Parent, Self::SubAgent, Self::Code];
 
     /// Returns the option's letter.
@@ -126,7 +126,7 @@ impl CoordinatorRole {
         }
     }
 
-    /// Returns what speaks for the option, and what against it.
+    /// Returns the advantages and disadvantages of the option.
     pub const fn trade_off(self) -> &'static str {
         match self {
             Self::Parent => {
@@ -144,13 +144,13 @@ impl CoordinatorRole {
         }
     }
 
-    /// Returns whether a scene with this role has a [`Judge`](crate::Judge).
+    /// Returns true if a scene with this role has a [`Judge`](crate::Judge).
     pub const fn wants_judge(self) -> bool {
         !matches!(self, Self::Code)
     }
 }
 
-/// Returns both choices with all their options and trade-offs, as text for the person who has to choose.
+/// Returns both choices with all options and trade-offs, as text for the person who chooses.
 ///
 /// ```
 /// let text = dirigent_scene::present_choices();
@@ -182,7 +182,7 @@ pub fn present_choices() -> String {
     text
 }
 
-/// The two lines with which the notes of a scene begin.
+/// The two lines at the top of a scene's notes.
 ///
 /// ```
 /// use dirigent_scene::{Choices, CoordinatorRole, Isolation};
@@ -193,9 +193,9 @@ pub fn present_choices() -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "two choices and nothing else")]
 pub struct Choices {
-    /// How the actors are kept apart.
+    /// The kind of isolation between actors.
     pub isolation: Isolation,
-    /// Who plays the coordinator.
+    /// The coordinator of the scene.
     pub role: CoordinatorRole,
 }
 

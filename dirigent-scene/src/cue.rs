@@ -1,4 +1,4 @@
-//! What an actor is given with its turn.
+//! The text that an actor gets with its turn.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,9 +7,10 @@ use crate::lines::{reads_as_another, write_marked};
 use crate::prompt::Prompt;
 use crate::protocol::Speech;
 
-/// One thing that an actor hears: what another character said aloud, in the words of that character.
+/// One thing that an actor hears: another character's spoken words.
 ///
-/// A host makes none of these: they come of speech that was spoken. [`Cue::for_tests`] makes a cue for tests of actors.
+/// You cannot create one, because it always comes from speech that was really spoken. To test an actor, use
+/// [`Cue::for_tests`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct HeardSpeech {
     pub(crate) speaker: Arc<str>,
@@ -17,9 +18,9 @@ pub struct HeardSpeech {
     pub(crate) frame: Option<SpeechFrame>,
 }
 
-/// What stands before and behind the speech of another character when an actor hears it. The speech itself stands
-/// between the two, unchanged but for a `>` before each of its lines that is not its first: so no speech can end its frame and
-/// begin one for another character.
+/// The text around another character's speech when an actor hears it. The speech stands between the two parts
+/// unchanged, except that each line after its first begins with `>`. Because of this no speech can close its frame and
+/// open one for another character.
 ///
 /// ```
 /// use dirigent_scene::SpeechFrame;
@@ -30,14 +31,14 @@ pub struct HeardSpeech {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "hosts build it, and it has two ends")]
 pub struct SpeechFrame {
-    /// What stands before the speech.
+    /// The text before the speech.
     pub before: Arc<str>,
-    /// What stands behind it.
+    /// The text after the speech.
     pub behind: Arc<str>,
 }
 
 impl SpeechFrame {
-    /// The frame that a scene of three or more uses: it adds the speaker's name and nothing else.
+    /// Returns the frame of a scene with three or more characters. It adds only the speaker's name.
     pub fn named(speaker: &str) -> Self {
         Self { before: format!("[{speaker}, speaking]: \"").into(), behind: "\"".into() }
     }
@@ -49,15 +50,15 @@ impl HeardSpeech {
         &self.speaker
     }
 
-    /// Returns what was said.
+    /// Returns the spoken words.
     pub fn speech(&self) -> &str {
         self.speech.as_str()
     }
 }
 
-/// As the actor reads it: framed where it is framed, and a fixed line for a turn without words. A speech without a frame
-/// has one all the same where one of its lines begins like one of the coordinator's: with a bracket or the words of a
-/// prompt.
+/// Writes the speech as the actor reads it, within its frame if it has one. A turn without words becomes a fixed line.
+/// If a line of the speech begins like one of the coordinator's, with a bracket or the words of a prompt, the speech
+/// gets a frame in any case.
 impl fmt::Display for HeardSpeech {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.speech.is_empty() {
@@ -79,14 +80,14 @@ impl fmt::Display for HeardSpeech {
     }
 }
 
-/// Shows no word of it.
+/// Hides all words.
 impl fmt::Debug for HeardSpeech {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "HeardSpeech({}, {:?})", self.speaker, self.speech)
     }
 }
 
-/// What is asked of an actor.
+/// The kind of answer that an actor should give.
 ///
 /// ```
 /// use dirigent_scene::CueKind;
@@ -95,18 +96,18 @@ impl fmt::Debug for HeardSpeech {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CueKind {
-    /// To speak, in the protocol's form.
+    /// A speech that follows the protocol.
     Turn,
-    /// To bring the last output into the protocol's form.
+    /// Its last output once more, this time following the protocol.
     Correction,
     /// A journal entry, as plain text or as a block of speech.
     Journal,
-    /// An answer to a question that is asked after the scene, as plain text or as a block of speech.
+    /// An answer to a question after the scene, as plain text or as a block of speech.
     Interview,
 }
 
-/// What an actor is given when it is asked for something: what was said since its last turn, and one of the fixed
-/// [prompts](Prompt). Earlier turns are never given again; the actor remembers them.
+/// A request to an actor: the speeches since its last turn, and one of the fixed [prompts](Prompt). Earlier turns are
+/// never sent again, because the actor remembers them.
 ///
 /// ```
 /// use dirigent_scene::{Cue, CueKind, Prompt};
@@ -119,11 +120,11 @@ pub struct Cue {
     kind: CueKind,
     heard: Vec<HeardSpeech>,
     prompt: Option<Prompt>,
-    /// What an interviewer asks.
+    /// The interviewer's question.
     question: Option<Question>,
 }
 
-/// A host's question to an actor after the scene.
+/// Your question to an actor after the scene.
 #[derive(Clone, PartialEq, Eq)]
 struct Question(Arc<str>);
 
@@ -147,7 +148,7 @@ impl Cue {
         Self { kind: CueKind::Interview, heard: Vec::new(), prompt: None, question }
     }
 
-    /// Makes a cue for a test of an actor, as if these characters had said this, without frames.
+    /// Creates a cue for a test of an actor, as if these characters had said this, without frames.
     pub fn for_tests(kind: CueKind, heard: &[(&str, &str)], prompt: Option<Prompt>) -> Self {
         let heard = heard.iter().map(|(speaker, speech)| HeardSpeech {
             speaker: (*speaker).into(),
@@ -157,23 +158,23 @@ impl Cue {
         Self::new(kind, heard.collect(), prompt)
     }
 
-    /// Returns what is asked.
+    /// Returns the kind of answer to give.
     pub const fn kind(&self) -> CueKind {
         self.kind
     }
 
-    /// Returns what was said since the actor's last turn, oldest first.
+    /// Returns the speeches since the actor's last turn, oldest first.
     pub fn heard(&self) -> &[HeardSpeech] {
         &self.heard
     }
 
-    /// Returns the coordinator's own words, where there are any.
+    /// Returns the coordinator's own words, if there are any.
     pub const fn prompt(&self) -> Option<Prompt> {
         self.prompt
     }
 
-    /// Returns everything as one text: what was heard, then the prompt or the question, with a blank line between two.
-    /// It is empty for the character that speaks first: the instruction of its briefing is its prompt.
+    /// Returns everything as one text: first the speeches, then the prompt or the question, separated by blank lines.
+    /// It is empty for the character that speaks first, because the instruction in its briefing is its prompt.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let mut add = |part: &str| {

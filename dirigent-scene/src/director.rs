@@ -1,12 +1,12 @@
-//! The host's hand in a scene: who enters, who leaves, and who hears what.
+//! Directs a scene: who enters, who leaves, and who hears what.
 
 use std::fmt;
 
 use crate::judge::SpokenLine;
 use crate::slug::Slug;
 
-/// Directs a scene: who comes in, who goes, and whether a speech is whispered. It says nothing to any actor. Its methods
-/// are called between the steps of the scene and must not block.
+/// Directs a scene. You decide who enters and leaves, and whether a speech is whispered, but you cannot say anything to
+/// an actor. The methods are called between the steps of the scene and must not block.
 ///
 /// ```
 /// use dirigent_scene::{Audience, Direction, Director, SpokenLine, Moment, Slug};
@@ -27,19 +27,19 @@ use crate::slug::Slug;
 /// }
 /// ```
 pub trait Director: Send {
-    /// Says what happens before the next turn. Default: nothing.
+    /// Returns your directions before the next turn. By default there are none.
     fn before_turn(&mut self, moment: &Moment) -> Vec<Direction> {
         let _ = moment;
         Vec::new()
     }
 
-    /// Says who hears this speech. Default: everyone who is present.
+    /// Returns who hears this speech. By default everyone present does.
     fn audience(&mut self, line: &SpokenLine, moment: &Moment) -> Audience {
         let _ = (line, moment);
         Audience::Everyone
     }
 
-    /// Hears of a direction that cannot be carried out. The scene goes on without it. Default: nothing.
+    /// Receives a direction that cannot be performed. The scene goes on without it. By default it is ignored.
     fn refused(&mut self, direction: &Direction, why: BadDirection) {
         let _ = (direction, why);
     }
@@ -55,15 +55,15 @@ pub trait Director: Send {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Moment {
-    /// How many speeches there were.
+    /// The number of speeches so far.
     pub speeches: u32,
-    /// Whose turn it is.
+    /// The character that has the turn.
     pub speaker: Slug,
-    /// Who is present, in the order of the cast.
+    /// The characters present, in the order of the cast.
     pub present: Vec<Slug>,
 }
 
-/// What a host directs.
+/// A direction of yours.
 ///
 /// ```
 /// use dirigent_scene::{Direction, Slug};
@@ -74,16 +74,17 @@ pub struct Moment {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Direction {
-    /// A character that waits ([`SceneBuilder::waiting`](crate::SceneBuilder::waiting)) comes in: its actor is
-    /// created and briefed, hears what is said from now on, and has turns from the next round on.
+    /// A waiting character ([`SceneBuilder::waiting`](crate::SceneBuilder::waiting)) enters. Its actor is created and
+    /// briefed. It hears what is said from now on, and has turns from the next round on.
     Enter(Slug),
-    /// A character goes: its actor writes its journal now, hears no more, and has no further turn. Two must remain.
+    /// A character leaves. Its actor writes its journal now, hears no more, and has no further turn. At least two
+    /// characters must remain.
     Leave(Slug),
     /// The scene ends as aborted, without journals.
     Stop,
 }
 
-/// Who hears a speech. Everyone reads it in the transcript.
+/// The characters that hear a speech. The transcript contains it in any case.
 ///
 /// ```
 /// assert_eq!(dirigent_scene::Audience::default(), dirigent_scene::Audience::Everyone);
@@ -91,14 +92,14 @@ pub enum Direction {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Audience {
-    /// All who are present.
+    /// All characters present.
     #[default]
     Everyone,
-    /// These only. One who is not present, and the speaker, are left out; if none is left, no actor hears it.
+    /// Only these. Absent characters and the speaker are ignored. If none is left, no actor hears the speech.
     Only(Vec<Slug>),
 }
 
-/// Why a direction cannot be carried out. Nothing was changed by it.
+/// Why a direction cannot be performed. The scene is unchanged.
 ///
 /// ```
 /// assert!(dirigent_scene::BadDirection::TooFew.to_string().contains("two"));
@@ -108,11 +109,11 @@ pub enum Audience {
 pub enum BadDirection {
     /// No character of the scene has this slug.
     Unknown,
-    /// The character is in the scene, or has left it: it enters once.
+    /// The character is in the scene, or has left it. Each character enters only once.
     CannotEnter,
     /// The character is not present.
     NotPresent,
-    /// Fewer than two would remain.
+    /// Fewer than two characters would remain.
     TooFew,
 }
 

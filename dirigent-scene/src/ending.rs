@@ -8,10 +8,11 @@ mod words;
 use self::direction::{Exits, split_directions};
 use self::words::{clauses, is_question, is_stay, last_sentences, sentences};
 
-/// A speech that consists of this closes the scene at once; a final period is tolerated.
+/// A speech of only these words closes the scene at once. A final period is accepted.
 pub const EXPLICIT_END: &str = "*[the scene ends here]*";
 
-/// By what words and actions a scene closes naturally. The defaults are few: where it is not sure, a scene goes on.
+/// The words and actions that close a scene naturally. The defaults are few, because a scene should rather go on than
+/// be cut short.
 ///
 /// ```
 /// use dirigent_scene::CloseSigns;
@@ -30,7 +31,7 @@ pub struct CloseSigns {
 }
 
 impl CloseSigns {
-    /// The phrases that close a scene unless others are set.
+    /// The default phrases that close a scene.
     pub const PHRASES: [&'static str; 8] = [
         "thank you both",
         "I'll let you go",
@@ -42,9 +43,9 @@ impl CloseSigns {
         "一路平安",
     ];
 
-    /// The actions that close a scene unless others are set. What ends with `…` may go on in any way. What ends with `?` only
-    /// begins to be an exit, and closes where nothing else is done after it and nothing is said but a farewell. `/` stands
-    /// between words of which each will do; which coat or whose room it is makes no difference.
+    /// The default actions that close a scene. An action that ends with `…` may go on in any way. One that ends with
+    /// `?` only begins an exit, so it counts only if no other action follows and only a farewell is said. `/` separates
+    /// alternative words. It makes no difference which coat or whose room it is.
     pub const EXITS: [&'static str; 40] = [
         "leaves/departs",
         "leaves room/house/flat/apartment/building…",
@@ -88,16 +89,19 @@ impl CloseSigns {
         "拿起外套?",
     ];
 
-    /// Sets what is looked for. Case, punctuation and the kind of quotes do not matter. A phrase counts
-    /// - in one of the last two sentences, stage directions left out,
-    /// - unless the sentence is a question, a word such as `not`, `if` or `until` stands before it in its clause, or `first`,
-    ///   `on` or `ahead` follows.
+    /// Sets the phrases and actions to look for. Case, punctuation and the kind of quotes do not matter.
     ///
-    /// An action counts in a stage direction in square brackets, after which at most one sentence is said; as what the
-    /// speaker does (`leaves`, `she leaves`, `Maria slowly leaves`), not as an errand (`leaves the room to …`), and not where the
-    /// direction then has the character come back.
+    /// A phrase counts in one of the last two sentences, without stage directions. It does not count if
+    /// - the sentence is a question,
+    /// - a word such as `not`, `if` or `until` stands before it in its clause,
+    /// - `first`, `on` or `ahead` follows it.
     ///
-    /// Neither counts where the speaker says that it comes back, or that the others are to wait or to come along: `I'll be right back`.
+    /// An action counts in a stage direction in square brackets, if at most one sentence is said after it. It must be
+    /// what the speaker does (`leaves`, `she leaves`, `Maria slowly leaves`), not an errand (`leaves the room to …`).
+    /// It does not count if the character then comes back.
+    ///
+    /// Neither counts if the speaker says that they will be back, or that the others should wait or come along, for
+    /// example `I'll be right back`.
     pub fn new<'a>(
         phrases: impl IntoIterator<Item = &'a str>,
         exits: impl IntoIterator<Item = &'a str>,
@@ -107,7 +111,7 @@ impl CloseSigns {
         Self { phrases, exits: Exits::new(exits) }
     }
 
-    /// Returns whether this speech closes the scene naturally.
+    /// Returns true if this speech closes the scene naturally.
     pub fn is_close(&self, speech: &str, speaker: &str) -> bool {
         let (said, directions) = split_directions(speech);
         let is_sign = last_sentences(&said, 2).any(|sentence| self.has_phrase(sentence))
@@ -134,7 +138,7 @@ impl fmt::Debug for CloseSigns {
     }
 }
 
-/// Whether a speech is the explicit signal.
+/// Returns true if a speech is the explicit signal.
 pub(crate) fn is_explicit_end(speech: &str) -> bool {
     let speech = speech.trim();
     let without_period = speech.strip_suffix('.').unwrap_or(speech);

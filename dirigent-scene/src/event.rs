@@ -1,4 +1,4 @@
-//! What the event log is made of.
+//! The events of the log.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::slug::{COORDINATOR, Slug};
 
-/// One event of a scene, as a line or an element of the event log has it. `Debug` shows no text.
+/// One event of a scene, which is a line or an element of the event log. `Debug` shows no text.
 ///
 /// ```
 /// use dirigent_scene::{SceneEvent, EventKind, Source};
@@ -25,21 +25,21 @@ use crate::slug::{COORDINATOR, Slug};
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SceneEvent {
-    /// When, since the scene's first event; whole milliseconds. In JSON `t`, in seconds.
+    /// The time since the scene's first event, in whole milliseconds. In JSON it is `t`, in seconds.
     pub at: Duration,
-    /// Who is the source.
+    /// The source of the event.
     pub from: Source,
-    /// What it is. In JSON `type`.
+    /// The kind of event. In JSON it is `type`.
     pub kind: EventKind,
-    /// Whom it concerns, for events of the coordinator; not for `close`.
+    /// The character that an event of the coordinator concerns. A `close` has none.
     pub target: Option<Slug>,
-    /// The words of think, speak and journal; a fixed text for the others.
+    /// The words of a think, speak or journal event, or a fixed text.
     pub text: Arc<str>,
-    /// Why the scene ended; exactly for `close`.
+    /// Why the scene ended. Only a `close` has it.
     pub reason: Option<CloseReason>,
-    /// Who alone heard a speech that was whispered; only for `speak`.
+    /// The characters that heard a whisper. Only a `speak` has it.
     pub audience: Option<Arc<[Slug]>>,
-    /// The output that a `correct` event is about, if the scene keeps such outputs
+    /// The output that a `correct` event is about, if the scene stores such outputs
     /// ([`SceneBuilder::keep_raw`](crate::SceneBuilder::keep_raw)).
     pub raw: Option<Arc<str>>,
 }
@@ -55,14 +55,14 @@ pub struct SceneEvent {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "there is no third source")]
 pub enum Source {
-    /// The coordinator, which is no actor.
+    /// The coordinator, which is not an actor.
     Coordinator,
     /// A character.
     Character(Slug),
 }
 
 impl Source {
-    /// Returns the name as the log has it.
+    /// Returns the name in the log.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Coordinator => COORDINATOR,
@@ -70,7 +70,7 @@ impl Source {
         }
     }
 
-    /// Returns the character, if it is one.
+    /// Returns the character, if the source is one.
     pub const fn character(&self) -> Option<&Slug> {
         match self {
             Self::Coordinator => None,
@@ -79,7 +79,7 @@ impl Source {
     }
 }
 
-/// What an event is. There are these eight kinds and no others.
+/// The kind of an event. There are exactly these eight.
 ///
 /// ```
 /// use dirigent_scene::EventKind;
@@ -91,7 +91,7 @@ impl Source {
 pub enum EventKind {
     /// An actor was created.
     Spawn,
-    /// An actor was briefed, or was given the wind-down prompt.
+    /// An actor was briefed, or got the wind-down prompt.
     Brief,
     /// A character thought.
     Think,
@@ -99,7 +99,7 @@ pub enum EventKind {
     Speak,
     /// A speech was passed on to another character.
     Route,
-    /// An actor was asked to bring its output into the protocol's form.
+    /// An actor was asked to make its output follow the protocol.
     Correct,
     /// A character wrote a journal entry.
     Journal,
@@ -120,7 +120,7 @@ impl EventKind {
         Self::Close,
     ];
 
-    /// Returns the name as the log has it.
+    /// Returns the name in the log.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Spawn => "spawn",
@@ -134,7 +134,7 @@ impl EventKind {
         }
     }
 
-    /// Returns whether such events come from characters; the others come from the coordinator.
+    /// Returns true if characters are the source of such events. Otherwise it is the coordinator.
     pub const fn is_of_character(self) -> bool {
         matches!(self, Self::Think | Self::Speak | Self::Journal)
     }
@@ -149,22 +149,22 @@ impl EventKind {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum CloseReason {
-    /// A character closed the conversation, in words or by leaving, or the judge found that it had ended.
+    /// A character closed the conversation with words or by leaving, or the judge found that the scene had ended.
     Natural,
     /// A character gave the explicit signal.
     Explicit,
-    /// It was closed after the wind-down prompt.
+    /// The scene closed after the wind-down prompt.
     SoftCap,
-    /// The characters reached the most turns that they may have.
+    /// The characters used up all their turns.
     HardCap,
-    /// An actor failed, or did not keep to the protocol, or the host stopped the scene.
+    /// An actor failed or did not follow the protocol, or you stopped the scene.
     Aborted,
     /// An actor did not answer in time, or a speech could not be shown in time.
     TimedOut,
 }
 
 impl CloseReason {
-    /// Returns the name as the log has it.
+    /// Returns the name in the log.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Natural => "natural",
@@ -189,7 +189,7 @@ impl SceneEvent {
         Self { at, from, kind, target, text, reason, audience, raw }
     }
 
-    /// Whether the other event says the same, at whatever time.
+    /// Returns true if both events are equal except for their times.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
         self.from == other.from
             && self.kind == other.kind
@@ -199,7 +199,7 @@ impl SceneEvent {
             && self.audience == other.audience
     }
 
-    /// What contradicts the schema, if anything does.
+    /// Returns how the event contradicts the schema, if it does.
     fn contradiction(&self) -> Option<&'static str> {
         let is_of_character = self.from != Source::Coordinator;
         if self.kind.is_of_character() != is_of_character {
@@ -258,7 +258,7 @@ impl Serialize for SceneEvent {
     }
 }
 
-/// An event as JSON has it. What else stands there is left aside.
+/// An event as it is in JSON. Other fields are ignored.
 #[derive(Deserialize)]
 struct SpokenLine {
     t: f64,
@@ -276,7 +276,7 @@ struct SpokenLine {
     raw: Option<String>,
 }
 
-/// The longest scene, in seconds: about 31 years. It keeps times exact to the millisecond.
+/// The longest scene, in seconds: about 31 years. Up to it, times are exact to the millisecond.
 const SECONDS_MAX: f64 = 1e9;
 
 impl<'de> Deserialize<'de> for SceneEvent {

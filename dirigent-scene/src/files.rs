@@ -1,11 +1,11 @@
-//! Files on disk: a folder for each scene, files that are whole at any moment, and a log that is only ever appended to.
+//! Files on disk: a folder for each scene, files that are complete at any moment, and a log that only grows.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What failed on disk, and with which file. What stood there before is unchanged.
+/// A failed operation on disk, with its file. The file's old content is unchanged.
 ///
 /// ```
 /// use dirigent_scene::FileError;
@@ -16,15 +16,15 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FileError {
-    /// What was to be done.
+    /// The operation that failed.
     pub action: FileAction,
-    /// With which file or folder.
+    /// The file or folder.
     pub path: PathBuf,
-    /// Why it was not.
+    /// The error of the operating system.
     pub source: io::Error,
 }
 
-/// What was to be done with a file.
+/// An operation on a file.
 ///
 /// ```
 /// assert_ne!(dirigent_scene::FileAction::Read, dirigent_scene::FileAction::Write);
@@ -32,13 +32,13 @@ pub struct FileError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileAction {
-    /// To create a folder.
+    /// Create a folder or a file.
     Create,
-    /// To read a file.
+    /// Read a file.
     Read,
-    /// To write it, or append to it.
+    /// Write a file, or append to it.
     Write,
-    /// To remove it.
+    /// Remove a file.
     Remove,
 }
 
@@ -60,12 +60,12 @@ impl std::error::Error for FileError {
     }
 }
 
-/// Names what was to be done when it fails.
+/// Adds the operation and the file to an error.
 pub(crate) fn failed(action: FileAction, path: &Path) -> impl FnOnce(io::Error) -> FileError {
     move |source| FileError { action, path: path.to_owned(), source }
 }
 
-/// Reads a file; none where there is no such file.
+/// Reads a file, or returns `None` if there is none.
 pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -74,19 +74,19 @@ pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
     }
 }
 
-/// Creates a folder and those above it.
+/// Creates a folder and its parents.
 pub(crate) fn create_folder(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(failed(FileAction::Create, path))
 }
 
-/// Replaces a file as a whole: the new content stands on the disk beside the old one before it takes its name. The file beside
-/// always has the same name, so one that a kill left is taken by the next that writes.
+/// Replaces a whole file. The new content is written to a file beside it, which then takes its name. That file always
+/// has the same name, so if a kill leaves one behind, the next writer reuses it.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     replace_over(&folder_of(path).join(format!(".scene-{name}.part")), path, content)
 }
 
-/// Replaces a file by way of this one beside it.
+/// Replaces a file by means of this temporary one beside it.
 pub(crate) fn replace_over(part: &Path, path: &Path, content: &[u8]) -> Result<(), FileError> {
     write_part(part, path, content)?;
     install(part, path).inspect_err(|_| {
@@ -94,13 +94,13 @@ pub(crate) fn replace_over(part: &Path, path: &Path, content: &[u8]) -> Result<(
     })
 }
 
-/// The folder that a file lies in.
+/// Returns the folder of a file.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
 
-/// Writes the file that is to take another one's name, with the rights of that one. Where it fails, it is not there.
+/// Writes a temporary file with the permissions of the file that it will replace. If that fails, it is removed.
 fn write_part(part: &Path, path: &Path, content: &[u8]) -> Result<(), FileError> {
     let write = || {
         step();
@@ -117,7 +117,7 @@ fn write_part(part: &Path, path: &Path, content: &[u8]) -> Result<(), FileError>
     })
 }
 
-/// Gives a file that was written beside another one that one's name. Where it fails, both are as they were.
+/// Renames a temporary file to its final name. If that fails, both files are unchanged.
 fn install(part: &Path, path: &Path) -> Result<(), FileError> {
     step();
     let renamed = fs::rename(part, path);
@@ -125,7 +125,7 @@ fn install(part: &Path, path: &Path) -> Result<(), FileError> {
     renamed.and_then(|()| sync_folder(folder_of(path))).map_err(failed(FileAction::Write, path))
 }
 
-/// Keeps the other scenes of this machine from the files of a folder while it lives, on Unix and where the file system can.
+/// Locks a folder against other scenes of this machine until dropped, on Unix and if the file system supports it.
 pub(crate) fn lock(folder: &Path) -> Option<File> {
     #[cfg(unix)]
     {
@@ -140,7 +140,7 @@ pub(crate) fn lock(folder: &Path) -> Option<File> {
     }
 }
 
-/// Whether a file is there.
+/// Returns true if a file exists.
 pub(crate) fn is_there(path: &Path) -> Result<bool, FileError> {
     path.try_exists().map_err(failed(FileAction::Read, path))
 }
@@ -157,18 +157,18 @@ fn write_all(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Stands before every change on disk. The tests of kills end the scene here.
+/// Called before every change on disk, so that the tests of kills can end the scene here.
 fn step() {
     #[cfg(test)]
     crate::kills::step();
 }
 
-/// The names in a folder are on the disk, where a folder can be asked for that.
+/// Syncs the names in a folder to disk, if the system supports it.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// Removes a file, if it is there.
+/// Removes a file, if it exists.
 pub(crate) fn remove(path: &Path) -> Result<(), FileError> {
     step();
     match fs::remove_file(path) {
@@ -179,7 +179,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// A file that lines are appended to. What could not be written whole is taken away again.
+/// A file that only grows by whole lines. An incomplete write is cut off again.
 #[derive(Debug)]
 pub(crate) struct Appender {
     file: File,
@@ -188,7 +188,7 @@ pub(crate) struct Appender {
 }
 
 impl Appender {
-    /// Opens a file that must not be there.
+    /// Creates a file. It fails if the file exists.
     pub(crate) fn create(path: PathBuf) -> Result<Self, FileError> {
         step();
         let file = OpenOptions::new().append(true).create_new(true).open(&path);
@@ -196,7 +196,7 @@ impl Appender {
         Ok(Self { file, path, length: 0 })
     }
 
-    /// Opens a file, and cuts what stands behind this many bytes.
+    /// Opens a file, and cuts it to this many bytes.
     pub(crate) fn cut_at(path: PathBuf, length: u64) -> Result<Self, FileError> {
         step();
         let file = OpenOptions::new().append(true).create(true).open(&path);
@@ -205,11 +205,11 @@ impl Appender {
         Ok(Self { file, path, length })
     }
 
-    /// Appends. The operating system has it when this returns, so that it survives the end of the process.
+    /// Appends bytes. When it returns, the operating system has them, so they survive the end of the process.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), FileError> {
         step();
         if let Err(error) = write_all(&mut self.file, bytes) {
-            // If this fails too, the reader leaves the last line out.
+            // If this fails too, readers ignore the last line.
             let _ = self.file.set_len(self.length);
             return Err(failed(FileAction::Write, &self.path)(error));
         }

@@ -10,8 +10,8 @@ use crate::actor::{Actor, ActorError, Output};
 use crate::briefing::Briefing;
 use crate::cue::Cue;
 
-/// The actor of a character that a person plays. What the person says is speech with empty thinking; there is no form to
-/// keep. Made with its [`Prompter`], through which the host shows the person the briefing and each cue, and hands in
+/// The actor of a character that a person plays. The person's words are speech with empty thinking, and need not follow
+/// the protocol. It comes with a [`Prompter`]. Through that you show the person the briefing and each cue, and pass on
 /// what they say.
 ///
 /// ```
@@ -37,13 +37,13 @@ pub struct HumanActor {
     is_asked: watch::Sender<bool>,
 }
 
-/// Where a person's part of a scene is seen and said.
+/// The person's side of a [`HumanActor`]: shows what it receives, and sends what the person says.
 pub struct Prompter {
     briefings: watch::Receiver<Option<Briefing>>,
     cues: mpsc::UnboundedReceiver<Cue>,
     lines: mpsc::UnboundedSender<String>,
     is_asked: watch::Receiver<bool>,
-    /// Where the person writes, if they play in a channel.
+    /// The channel and account of the person, if they play in a channel.
     place: Option<(ChannelId, UserId)>,
 }
 
@@ -61,7 +61,7 @@ impl HumanActor {
 }
 
 impl Prompter {
-    /// Lets the person play in a channel: [`Prompter::hear`] then takes what this account writes there.
+    /// Lets the person play in a channel. [`Prompter::hear`] then accepts what this account writes there.
     #[must_use]
     pub const fn in_channel(mut self, channel: ChannelId, account: UserId) -> Self {
         self.place = Some((channel, account));
@@ -73,20 +73,20 @@ impl Prompter {
         self.briefings.borrow().clone()
     }
 
-    /// Waits until the person is asked for something; `None` when the scene has ended.
+    /// Waits for the next cue. Returns `None` when the scene has ended.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future loses nothing.
+    /// You can drop the future without losing a cue.
     pub async fn next(&mut self) -> Option<Cue> {
         self.cues.recv().await
     }
 
-    /// Hands in what the person says.
+    /// Sends the person's words to the scene.
     ///
     /// # Errors
     ///
-    /// [`NotAsked`], when it is not the person's turn. It is not kept for later.
+    /// Returns [`NotAsked`] if it is not the person's turn. The words are not stored for later.
     pub fn say(&self, text: impl Into<String>) -> Result<(), NotAsked> {
         if !*self.is_asked.borrow() {
             return Err(NotAsked);
@@ -94,15 +94,15 @@ impl Prompter {
         self.lines.send(text.into()).map_err(|_| NotAsked)
     }
 
-    /// Hands in a message of the channel. Taken is what the person's account writes there when it has the turn; what
-    /// others write, or the person out of turn, is not routed. Returns whether it was taken.
+    /// Passes on a message of the channel, and returns true if it was accepted. It must be the person's own, and it
+    /// must be their turn. Messages of others, or out of turn, are not routed.
     pub fn hear(&self, message: &ChatMessage) -> bool {
         let is_its_own = self.place == Some((message.channel, message.author));
         is_its_own && self.say(&*message.content).is_ok()
     }
 }
 
-/// The person does not have the turn.
+/// It is not the person's turn.
 ///
 /// ```
 /// let (_actor, prompter) = dirigent_scene::HumanActor::new();
@@ -121,7 +121,7 @@ impl Actor for HumanActor {
     }
 
     async fn respond(&mut self, cue: Cue) -> Result<Output, ActorError> {
-        // A second line that was handed in for an earlier turn is none for this one.
+        // Discard lines that were sent for an earlier turn.
         while self.lines.try_recv().is_ok() {}
         let _asked = Asked::begin(&self.is_asked);
         let gone = || ActorError::new("the person is gone");
@@ -135,7 +135,7 @@ impl Actor for HumanActor {
     }
 }
 
-/// The person has the turn while this lives: a scene that waits no longer drops it.
+/// While this exists, it is the person's turn. A scene that stops waiting drops it.
 struct Asked<'a>(&'a watch::Sender<bool>);
 
 impl<'a> Asked<'a> {

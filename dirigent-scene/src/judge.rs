@@ -1,4 +1,4 @@
-//! Who is asked whether a scene has ended.
+//! The judge that decides whether a scene has ended.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use crate::actor::CastRole;
 use crate::protocol::Speech;
 
-/// Judges for the roles A and B whether the scene has ended. It reads what was said aloud, one speech after the other,
-/// and answers with one of two words: nothing that it thinks can reach an actor.
+/// Decides for roles A and B whether the scene has ended. It reads each speech and returns one of two values, so that
+/// none of its own thoughts can reach an actor.
 ///
 /// ```
 /// use dirigent_scene::{Judge, JudgeError, Judgement, SpokenLine, async_trait};
@@ -25,20 +25,21 @@ use crate::protocol::Speech;
 /// ```
 #[async_trait]
 pub trait Judge: Send {
-    /// Says whether the scene has ended with this speech. Asked after each speech that closes nothing by itself. As
-    /// after words of closing, the next actor may still reply.
+    /// Returns whether the scene has ended with this speech. It is called after each speech that does not close the
+    /// scene by itself. As after closing words, the next actor may still reply.
     ///
     /// # Errors
     ///
-    /// [`JudgeError`]: the scene goes on, and [`Report::unjudged`](crate::Report::unjudged) has the error.
+    /// Return a [`JudgeError`] if you cannot tell. The scene goes on, and
+    /// [`Report::unjudged`](crate::Report::unjudged) contains the error.
     ///
     /// # Cancellation
     ///
-    /// A scene whose [deadline](crate::SceneDeadlines::judge) is over drops the future, and goes on.
+    /// If the [deadline](crate::SceneDeadlines::judge) passes, the future is dropped and the scene goes on.
     async fn has_ended(&mut self, line: &SpokenLine) -> Result<Judgement, JudgeError>;
 }
 
-/// What a judge answers.
+/// A judge's answer.
 ///
 /// ```
 /// assert_ne!(dirigent_scene::Judgement::Ended, dirigent_scene::Judgement::GoesOn);
@@ -48,11 +49,11 @@ pub trait Judge: Send {
 pub enum Judgement {
     /// The scene has ended.
     Ended,
-    /// It goes on.
+    /// The scene goes on.
     GoesOn,
 }
 
-/// The judge could not be asked. Its text must hold nothing that was said.
+/// Why the judge could not be asked. Do not put words of the scene into its text.
 ///
 /// ```
 /// assert_eq!(dirigent_scene::JudgeError::new("offline").to_string(), "the judge did not answer: offline");
@@ -62,28 +63,28 @@ pub enum Judgement {
 pub struct JudgeError(Box<str>);
 
 impl JudgeError {
-    /// Says why.
+    /// Creates an error with this reason.
     pub fn new(why: impl Into<Box<str>>) -> Self {
         Self(why.into())
     }
 }
 
-/// A speech that was accepted, with who said it and whom it reached. `Debug` does not show it.
+/// A speech that was accepted, with its speaker. `Debug` hides the words.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpokenLine {
-    /// Which speech of the scene it is, from 1.
+    /// The number of the speech in the scene, from 1.
     pub number: u32,
     /// The character that spoke.
     pub speaker: CastRole,
-    /// What was said.
+    /// The spoken words.
     pub speech: Speech,
-    /// Whether only some of those present heard it.
+    /// True if only some of the characters present heard it.
     pub is_whisper: bool,
 }
 
 impl SpokenLine {
-    /// Makes a line, for tests of judges, directors and outlets.
+    /// Creates a line, so that you can test judges, directors and outlets.
     pub fn for_tests(number: u32, speaker: CastRole, speech: &str) -> Self {
         Self { number, speaker, speech: Speech::of_person(speech), is_whisper: false }
     }

@@ -1,9 +1,9 @@
-//! Kills at every change on disk.
+//! Kills a scene at every change on disk.
 
 use std::cell::Cell;
 
 thread_local! {
-    /// How many changes happen before the scene dies; none where it lives.
+    /// The number of changes before the scene is killed, or `None` if it lives.
     static LEFT: Cell<Option<u32>> = const { Cell::new(None) };
 }
 

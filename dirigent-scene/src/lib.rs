@@ -1,5 +1,5 @@
-//! Scenes: actors play characters in isolation from one another, and a coordinator routes what they say, records everything,
-//! detects the end, asks for journals and closes. It never writes a line of dialogue.
+//! Scenes in which actors play characters in isolation from one another. A coordinator routes their speech, records
+//! everything, detects the end, asks for journals and closes the scene. It never writes a line of dialogue.
 //!
 //! ```
 //! use dirigent_scene::{Cast, Character, CoordinatorRole, Isolation, Material, Scene, ScriptedActor};
@@ -42,21 +42,23 @@
 //!
 //! # What cannot happen
 //!
-//! - **Thinking does not cross.** A [`Cue`] is made of [`Speech`] and of the fixed [`Prompt`]s; there is no way from
-//!   [`Thoughts`] to either. Thinking goes into the event log.
-//! - **The coordinator does not speak.** Its own words to actors are the five [`Prompt`]s. A [`SpeechFrame`] is made from names alone.
-//! - **The coordinator does not read.** A [`Material`] is opaque to it: no comparison, no length, no `Debug`. A factory knows a
-//!   name, and an actor its own [`Briefing`].
-//! - **A judge cannot talk.** Its answer is one of two words.
-//! - **Nothing is chosen silently.** [`Scene::builder`] demands both choices, and the notes that record them are on disk
-//!   before the first actor exists.
-//! - **No speech stands for another.** No line of it can begin like a line of another character or of the coordinator.
-//! - **Nothing is said twice to an actor.** A cue has what is new; an actor remembers, and one that does not cannot be resumed.
+//! - **Thinking does not cross.** A [`Cue`] consists of [`Speech`] and the fixed [`Prompt`]s, and [`Thoughts`] cannot
+//!   be turned into either. Thinking goes only into the event log.
+//! - **The coordinator does not speak.** Its own words to actors are the five [`Prompt`]s. A [`SpeechFrame`] is made
+//!   from names alone.
+//! - **The coordinator does not read.** A [`Material`] is opaque to it: it cannot be compared, measured or printed. A
+//!   factory gets a name, and an actor only its own [`Briefing`].
+//! - **A judge cannot talk.** Its answer is one of two values.
+//! - **No choice is made silently.** [`Scene::builder`] requires both choices, and the notes that record them are on
+//!   disk before the first actor exists.
+//! - **No speech can pose as another.** No line of it can begin like a line of another character or of the coordinator.
+//! - **An actor hears each thing once.** A cue contains what is new. Actors must remember the rest, so one that does
+//!   not cannot be resumed.
 //!
-//! `Debug`, errors and log lines show no word of what was said, thought or briefed.
+//! `Debug`, errors and log lines contain no word that was said, thought or briefed.
 
-// `machine` is the scene as a value, `scene` its driver. `cue`, `protocol`, `prompt`, `material` and `briefing`
-// are what an actor gets; only `briefing` reveals what it alone may read. `actor`, `judge`, `director` and
+// `machine` is the scene as a value, and `scene` its driver. `cue`, `protocol`, `prompt`, `material` and `briefing` are
+// what an actor gets. Only `briefing` reveals the texts that it alone may read. `actor`, `judge`, `director` and
 // `outlet` are traits, implemented by `cast`, `scripted`, `human` and `model`. `event`, `log`, `transcript` and
 // `picture` need no scene.
 
@@ -121,7 +123,7 @@ pub use scripted::ScriptedActor;
 pub use slug::{BadSlug, Slug};
 pub use transcript::Transcript;
 
-/// The code of the README runs.
+/// Runs the code of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! The lines of a speech, of which none reads as another character's or as the coordinator's.
+//! Marks the lines of a speech, so that none reads like another character's or the coordinator's.
 
 use std::fmt::{self, Write};
 
@@ -6,14 +6,14 @@ use dirigent::host::plain::{is_line_break, is_visible};
 
 use crate::prompt::Prompt;
 
-/// What stands before each line of a speech but its first, which stands behind its speaker's name.
+/// Stands before each line of a speech except the first, which follows the speaker's name.
 const MARK: &str = ">";
 
-/// Brackets with which a line may begin that looks like one of the coordinator's.
+/// Opening brackets that look like those of the coordinator.
 const BRACKETS: [char; 8] = ['[', '［', '【', '〔', '〖', '⟦', '❲', '⁅'];
 
-/// Writes a speech in such a way that each of its lines but the first begins with a mark, whichever of Unicode's line breaks it
-/// has. No line then begins like one that another has said.
+/// Writes a speech with a mark before each line except the first. It knows all of Unicode's line breaks. No line can
+/// then begin like one of another character.
 pub(crate) fn write_marked(out: &mut impl Write, speech: &str) -> fmt::Result {
     let mut rest = speech;
     while let Some(at) = rest.find(is_line_break) {
@@ -32,7 +32,8 @@ pub(crate) fn write_marked(out: &mut impl Write, speech: &str) -> fmt::Result {
     out.write_str(rest)
 }
 
-/// Whether a line of a speech begins like one of the coordinator's: with a bracket, as frames do, or with the words of a prompt.
+/// Returns true if a line of a speech begins like one of the coordinator's, with a bracket or with the words of a
+/// prompt.
 pub(crate) fn reads_as_another(speech: &str) -> bool {
     speech.split(is_line_break).any(|line| {
         let seen = line
@@ -46,7 +47,7 @@ pub(crate) fn reads_as_another(speech: &str) -> bool {
     })
 }
 
-/// Whether a line begins with the first words of a prompt, in any case.
+/// Returns true if a line begins with the first words of a prompt, in any case.
 fn begins_like(line: &str, prompt: Prompt) -> bool {
     const WORDS: usize = 3;
     let mut words = line.split_whitespace();

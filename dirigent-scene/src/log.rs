@@ -1,4 +1,4 @@
-//! Reads an event log, whole or of a scene that still runs or was killed. `playback` replays one, `comparison`
+//! Reads an event log of a scene that has ended, still runs or was killed. `playback` replays one, and `comparison`
 //! compares two.
 
 use std::fmt;
@@ -11,8 +11,8 @@ use crate::slug::Slug;
 pub(crate) mod comparison;
 pub(crate) mod playback;
 
-/// The event log of one scene. It is read from the JSON array of a scene that ended, or from the JSON Lines of one that
-/// runs or was killed; then the last line may be cut anywhere.
+/// The event log of one scene. A scene that has ended has a JSON array. One that runs or was killed has JSON Lines, and
+/// the last line may be cut anywhere.
 ///
 /// ```
 /// use dirigent_scene::SceneLog;
@@ -33,8 +33,8 @@ impl SceneLog {
     ///
     /// # Errors
     ///
-    /// [`LogError`], when an element or a line that is not the last is no event, when a time goes back, or when
-    /// anything follows a close but journals.
+    /// Returns a [`LogError`] if an element, or a line before the last, is no event. The same happens if a time goes
+    /// back, or if anything but a journal follows a close.
     pub fn parse(bytes: &[u8]) -> Result<Self, LogError> {
         let begins = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
         let log = if begins == Some(&b'[') { Self::array(bytes)? } else { Self::lines(bytes)? };
@@ -46,7 +46,7 @@ impl SceneLog {
     ///
     /// # Errors
     ///
-    /// [`LogError::Unreadable`], and as [`SceneLog::parse`].
+    /// Returns [`LogError::Unreadable`] if the file cannot be read, and otherwise the errors of [`SceneLog::parse`].
     pub fn read(path: impl AsRef<Path>) -> Result<Self, LogError> {
         let path = path.as_ref();
         let failed = |source| LogError::Unreadable { path: path.to_owned(), source };
@@ -58,7 +58,7 @@ impl SceneLog {
     }
 
     fn array(bytes: &[u8]) -> Result<Self, LogError> {
-        // One by one, so that the element can be named that is wrong.
+        // Read them one by one, so that the error can name the wrong element.
         let elements: Vec<&serde_json::value::RawValue> =
             serde_json::from_slice(bytes).map_err(|_| LogError::NotALog)?;
         let events = elements.iter().enumerate().map(|(at, element)| {
@@ -107,7 +107,7 @@ impl SceneLog {
         &self.events
     }
 
-    /// Returns whether the log ends within a line: its writer was killed there. That line is left out.
+    /// Returns true if the log ends within a line, because its writer was killed there. That line is left out.
     pub const fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -117,13 +117,13 @@ impl SceneLog {
         self.events.iter().rev().find_map(|event| event.reason)
     }
 
-    /// Returns the characters in the order in which their actors were created.
+    /// Returns the characters, in the order of their actors' creation.
     pub fn characters(&self) -> Vec<Slug> {
         let spawned = self.events.iter().filter(|event| event.kind == EventKind::Spawn);
         spawned.filter_map(|event| event.target.clone()).collect()
     }
 
-    /// Leaves out a thought at the end whose speech was not written any more; gives whether there was one.
+    /// Removes a final thought that has no speech. Returns true if there was one.
     pub(crate) fn drop_lone_thought(&mut self) -> bool {
         let is_lone = self.events.last().is_some_and(|event| event.kind == EventKind::Think);
         if is_lone {
@@ -137,7 +137,7 @@ impl SceneLog {
     }
 }
 
-/// A file is no event log. Nothing was changed. `Display` and `Debug` show no word of it.
+/// Why a file is no event log. `Display` and `Debug` show no word of it.
 ///
 /// ```
 /// use dirigent_scene::{SceneLog, LogError};
@@ -150,24 +150,24 @@ pub enum LogError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why it cannot be read.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It begins like a JSON array and is none.
+    /// The file begins like a JSON array but is not one.
     NotALog,
-    /// Something in it is no event.
+    /// An entry is not an event.
     BadEvent {
-        /// Which one, from 1.
+        /// The number of the entry, from 1.
         number: usize,
     },
     /// An event is earlier than the one before it.
     TimeGoesBack {
-        /// Which one, from 1.
+        /// The number of the event, from 1.
         number: usize,
     },
-    /// Something happened after the scene was closed.
+    /// An event follows the close of the scene.
     AfterClose {
-        /// Which one, from 1.
+        /// The number of the event, from 1.
         number: usize,
     },
 }

@@ -1,7 +1,7 @@
-//! The scene as a value: inputs and their time enter, effects leave. It has no clock, no file, no actor and no task.
+//! The scene as a value: inputs and their times go in, and effects come out. It has no clock, file, actor or task.
 //!
-//! A driver carries the effects out in order. At most one of them waits for an answer, and it is always the last; the
-//! answer is the next input. [`Scene`](crate::Scene) is such a driver; the turn order and the ceiling are those of
+//! A driver performs the effects in order. At most one of them needs an answer, and that one is always the last. The
+//! answer is the next input. [`Scene`](crate::Scene) is such a driver. The turn order and the ceiling come from
 //! `dirigent-core`, which the machine contains.
 //!
 //! ```
@@ -70,17 +70,17 @@ use self::time::SceneTime;
 #[derive(Clone, Debug)]
 pub struct Machine {
     plan: Arc<Plan>,
-    /// Who has the turn: the core's rotation and ceiling.
+    /// The floor: the core's rotation and ceiling.
     floor: Floor,
     seats: Seats,
-    /// What is waited for.
+    /// The answer that the scene waits for.
     stage: AwaitedAnswer,
-    /// Who is still to be brought in or taken out before the scene goes on.
+    /// Characters that must enter or leave before the scene goes on.
     tasks: VecDeque<Task>,
-    /// What follows when no task is left.
+    /// The next step once no task is left.
     next: Next,
     time: SceneTime,
-    /// Speeches so far.
+    /// The number of speeches so far.
     speeches: u32,
     ending: Ending,
 }
@@ -101,11 +101,11 @@ impl Machine {
         }
     }
 
-    /// Takes in what happened, and appends what is to be done, in order.
+    /// Takes an input, and appends the effects that follow from it, in order.
     ///
     /// # Errors
     ///
-    /// A [`UnexpectedInput`] means that this was not waited for, and that nothing has changed.
+    /// Returns [`UnexpectedInput`] if the scene waits for another input. The scene is then unchanged.
     pub fn handle(
         &mut self,
         now: Timestamp,
@@ -157,7 +157,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Does the next task, or what follows when none is left.
+    /// Begins the next task, or the next step if no task is left.
     fn go_on(&mut self, effects: &mut Vec<SceneEffect>) {
         match self.tasks.pop_front() {
             Some(Task::Enter(seat)) => {
@@ -189,7 +189,7 @@ impl Machine {
         self.go_on(effects);
     }
 
-    /// The cast is there: the first speaker has the floor.
+    /// Gives the floor to the first speaker, because the cast is complete.
     fn open(&mut self, effects: &mut Vec<SceneEffect>) {
         self.next = Next::Ask;
         let order = self.plan.opening_order();
@@ -198,7 +198,7 @@ impl Machine {
         self.direct(granted, effects);
     }
 
-    /// Asks the host who comes and goes before this turn; with no turn left the scene closes.
+    /// Asks the director who enters and leaves before this turn. If no turn is left, the scene closes.
     fn direct(&mut self, granted: Option<CastPlace>, effects: &mut Vec<SceneEffect>) {
         let Some(seat) = granted else {
             return self.close(self.ending.reason_at_ceiling(), effects);
@@ -220,7 +220,8 @@ impl Machine {
         if any {
             let turns_left = self.seats.turns_left(self.plan.hard_cap);
             if turns_left == 0 {
-                // Those who stay have had their turns. Who was to go writes first, who was to come does not.
+                // The remaining characters have had all their turns. Those that were to leave still write, and those
+                // that were to enter do not.
                 let seats = &mut self.seats;
                 self.tasks.retain(|task| !task.is_cancelled(seats));
                 return self.close(self.ending.reason_at_ceiling(), effects);
@@ -260,12 +261,12 @@ impl Machine {
         Ok(())
     }
 
-    /// Makes the events of this moment.
+    /// Returns a maker of events at the current time.
     fn events(&self) -> Events<'_> {
         Events { plan: &self.plan, at: self.time.elapsed() }
     }
 
-    /// Returns the plan that the scene follows.
+    /// Returns the plan of the scene.
     pub const fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
@@ -275,12 +276,12 @@ impl Machine {
         self.ending.closed()
     }
 
-    /// Returns what aborted the scene, if something did.
+    /// Returns what aborted the scene, if it was aborted.
     pub const fn abort_cause(&self) -> Option<AbortCause> {
         self.ending.cause
     }
 
-    /// Returns whether everything is done.
+    /// Returns true if the scene has ended and no effect is left.
     pub const fn is_finished(&self) -> bool {
         matches!(self.stage, AwaitedAnswer::Finished) && self.ending.closed().is_some()
     }
@@ -290,7 +291,7 @@ impl Machine {
         self.seats.get(seat).map_or(0, |state| state.answered)
     }
 
-    /// Returns whether this character's actor was created and has not written its journal yet.
+    /// Returns true if this character's actor was created and has not written its journal yet.
     pub fn is_in_play(&self, seat: CastPlace) -> bool {
         let plays = |state: &SeatState| state.is_spawned && state.presence != Presence::Gone;
         self.seats.get(seat).is_some_and(plays)

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A text for one actor's briefing: a system prompt, a profile, a journal, a perspective. The coordinator carries it and
-/// cannot look into it: it has no comparison, no order, no length, and neither `Display` nor `Debug` shows a word. Its
-/// words come out in one place, the [`Briefing`](crate::Briefing) of the character that it belongs to.
+/// A text for one actor's briefing: a system prompt, a profile, a journal or a perspective. The coordinator carries it
+/// but cannot read it, because it cannot be compared, sorted, measured or printed. The words appear in only one place,
+/// the [`Briefing`](crate::Briefing) of its own character.
 ///
 /// ```
 /// use dirigent_scene::Material;
@@ -19,10 +19,10 @@ use std::sync::Arc;
 pub struct Material(Arc<str>);
 
 impl Material {
-    /// The largest file that [`Material::read`] takes, in bytes: 4 MiB.
+    /// The largest file that [`Material::read`] accepts, in bytes: 4 MiB.
     pub const FILE_MAX: u64 = 4 << 20;
 
-    /// Takes a text.
+    /// Creates a material from a text.
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         Self(text.into())
     }
@@ -31,7 +31,7 @@ impl Material {
     ///
     /// # Errors
     ///
-    /// [`MaterialError`], when there is no such file, or it cannot be read, is not UTF-8, or is larger than
+    /// Returns a [`MaterialError`] if there is no such file, or if it cannot be read, is not UTF-8, or is larger than
     /// [`Material::FILE_MAX`].
     pub fn read(path: impl AsRef<Path>) -> Result<Self, MaterialError> {
         let path = path.as_ref();
@@ -45,7 +45,7 @@ impl Material {
         Ok(Self::new(text))
     }
 
-    /// The words, for the briefing of the actor that they belong to.
+    /// Returns the words, for the briefing of their own actor.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
@@ -57,7 +57,7 @@ impl fmt::Debug for Material {
     }
 }
 
-/// A file of a character cannot be used. Nothing was begun; mend the file and try again.
+/// Why a character's file cannot be used. The scene has not begun, so correct the file and try again.
 ///
 /// ```
 /// use dirigent_scene::Material;
@@ -70,7 +70,7 @@ impl fmt::Debug for Material {
 pub struct MaterialError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The problem with the file.
     #[source]
     pub why: Unreadable,
 }
@@ -84,13 +84,13 @@ pub struct MaterialError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unreadable {
-    /// The operating system refuses.
+    /// The operating system reports an error.
     #[error("{0}")]
     Io(std::io::Error),
-    /// It is no UTF-8 text.
+    /// The file is not UTF-8 text.
     #[error("it is not UTF-8")]
     NotUtf8,
-    /// It is larger than [`Material::FILE_MAX`].
+    /// The file is larger than [`Material::FILE_MAX`].
     #[error("it is larger than {} bytes", Material::FILE_MAX)]
     TooLarge,
 }

@@ -1,4 +1,4 @@
-//! Actors on a language model, each with a history of its own.
+//! Actors that ask a language model, each with a history of its own.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ use crate::cue::{Cue, CueKind};
 use crate::files::{Appender, create_folder, read_if_there};
 use crate::prompt::Prompt;
 
-/// Creates actors that ask a model. Each has a history of its own: its briefing, its cues and its answers. None is
-/// shared, and none is shortened: a model whose context is full fails, and the scene ends as aborted.
+/// Creates actors that ask a model. Each has a history of its own: its briefing, its cues and its answers. Histories
+/// are neither shared nor shortened. If the model's context is full, the actor fails and the scene ends as aborted.
 ///
 /// ```
 /// use dirigent_llm::{Chat, Endpoint};
@@ -31,9 +31,9 @@ pub struct ModelActors {
 }
 
 impl ModelActors {
-    /// A grammar for llama.cpp that a model's output cannot but keep the protocol with:
-    /// `Endpoint::field("grammar", ModelActors::LLAMA_GRAMMAR)`. It makes a scene possible with models that are too small to
-    /// keep to a form.
+    /// A grammar for llama.cpp that forces a model's output to follow the protocol. Set it with
+    /// `Endpoint::field("grammar", ModelActors::LLAMA_GRAMMAR)` if your model is too small to follow the form by
+    /// itself.
     pub const LLAMA_GRAMMAR: &'static str = "root ::= \"<thinking>\\n\" text \"\\n</thinking>\\n\\n<speech>\\n\" text \
                                              \"\\n</speech>\"\ntext ::= [^<\\n] [^<]{0,200}\n";
 
@@ -42,8 +42,8 @@ impl ModelActors {
         Self { model, saved_in: None }
     }
 
-    /// Saves each actor's history in this folder, as `SLUG.jsonl`, so that a killed scene can be resumed. A history holds
-    /// what its actor was briefed with, heard, thought and said. Default: none is saved.
+    /// Saves each actor's history in this folder, as `SLUG.jsonl`, so that you can resume a killed scene. A history
+    /// contains everything that its actor read, heard, thought and said. By default histories are not saved.
     #[must_use]
     pub fn saved_in(mut self, folder: impl Into<PathBuf>) -> Self {
         self.saved_in = Some(folder.into());
@@ -93,7 +93,7 @@ impl ActorFactory for ModelActors {
         };
         let mut history = History::default();
         let mut whole = 0;
-        // The last line may have been cut by the kill: that answer is not saved.
+        // If the kill cut the last line, that answer was not saved.
         for line in
             bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
         {
@@ -112,7 +112,7 @@ impl ActorFactory for ModelActors {
     }
 }
 
-/// What one actor remembers.
+/// The memory of one actor.
 #[derive(Default)]
 struct History {
     system: Option<String>,
@@ -128,7 +128,7 @@ impl History {
     }
 }
 
-/// An actor on a model.
+/// An actor that asks a model.
 struct ModelActor {
     model: Chat,
     history: History,
@@ -136,7 +136,7 @@ struct ModelActor {
 }
 
 impl ModelActor {
-    /// Saves first, so that what is remembered is what would be restored.
+    /// Saves first, so that the actor remembers exactly what would be restored.
     fn remember(&mut self, entry: Entry) -> Result<(), ActorError> {
         if let Some(file) = &mut self.file {
             let mut line = serde_json::to_vec(&entry).map_err(ActorError::new)?;
@@ -158,7 +158,7 @@ impl Actor for ModelActor {
         let kind = cue.kind();
         let mut cue = cue.text();
         if self.history.exchanges.is_empty() {
-            // The instruction is the first thing that the model reads.
+            // The model must read the instruction first.
             let instruction = Prompt::Instruction.as_str();
             cue = if cue.is_empty() {
                 instruction.to_owned()

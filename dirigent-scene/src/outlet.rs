@@ -9,8 +9,8 @@ use crate::judge::SpokenLine;
 
 pub(crate) mod channel;
 
-/// Shows what is said, where people see it. The scene waits for it: a speech is routed when it stands there. It is given
-/// speech alone; thinking never comes here.
+/// Shows speeches to people while the scene is played, for example in a terminal. The scene waits for it: a speech is
+/// routed only after it was shown. It gets only speech, never thinking.
 ///
 /// ```
 /// use dirigent_scene::{SpokenLine, Outlet, ShowError, async_trait};
@@ -27,20 +27,21 @@ pub(crate) mod channel;
 /// ```
 #[async_trait]
 pub trait Outlet: Send {
-    /// Shows a speech that is not empty, and returns when it stands there. `is_repeat` says that the scene was killed while
-    /// it was shown: it may stand there already.
+    /// Shows a speech, which is never empty, and returns when people can see it. `is_repeat` is true if the scene was
+    /// killed at this point, so the speech may already be visible.
     ///
     /// # Errors
     ///
-    /// [`ShowError`]: the scene is closed as aborted.
+    /// Return a [`ShowError`] if you cannot show it; the scene is then closed as aborted.
     ///
     /// # Cancellation
     ///
-    /// A scene whose [deadline](crate::SceneDeadlines::show) is over drops the future, and is closed as timed out.
+    /// If the [deadline](crate::SceneDeadlines::show) passes, the future is dropped and the scene is closed as timed
+    /// out.
     async fn show(&mut self, line: &SpokenLine, is_repeat: bool) -> Result<(), ShowError>;
 }
 
-/// A speech could not be shown. Its text must hold nothing that was said.
+/// Why a speech could not be shown. Do not put words of the scene into its text.
 ///
 /// ```
 /// assert_eq!(dirigent_scene::ShowError::new("the terminal is gone").to_string(), "the terminal is gone");
@@ -49,7 +50,7 @@ pub trait Outlet: Send {
 pub struct ShowError(Box<dyn Error + Send + Sync>);
 
 impl ShowError {
-    /// Takes an error, or a text.
+    /// Creates it from an error or a text.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(error.into())
     }

@@ -1,4 +1,4 @@
-//! The scene as a picture: one HTML file that asks no network for anything.
+//! Draws the scene as one HTML file that needs no network.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,9 +8,9 @@ use crate::actor::CastRole;
 use crate::event::SceneEvent;
 use crate::log::SceneLog;
 
-/// Draws a scene: a lane for each character with its thinking, speaking and writing over time, arrows for what was
-/// routed, the texts below, filters, and a button that plays it. It shows what the event log holds, thinking included:
-/// it is for those who may read that log.
+/// Draws a scene. Each character has a lane that shows its thinking, speaking and writing over time, and arrows show
+/// the routing. Below are the texts, with filters, and a button plays the scene. The picture shows thinking, too, so
+/// give it only to people who may read the event log.
 ///
 /// ```
 /// use dirigent_scene::{SceneLog, Picture};
@@ -28,13 +28,13 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Begins a picture with a title and the characters, a lane each.
+    /// Begins a picture with a title, and a lane for each character.
     pub fn new(title: &str, roles: &[CastRole]) -> Self {
         let names = roles.iter().map(|role| (role.slug().as_str().into(), role.name().into()));
         Self { title: title.into(), names: names.collect() }
     }
 
-    /// Begins a picture of a log whose characters are known by their slugs only.
+    /// Begins a picture of a log. Its characters have only slugs.
     pub fn of(title: &str, log: &SceneLog) -> Self {
         let mut slugs = log.characters();
         let speakers = log.events().iter().filter_map(|event| event.from.character().cloned());
@@ -68,7 +68,7 @@ impl Picture {
     }
 }
 
-/// JSON that ends no script, whatever is in it.
+/// Returns JSON that cannot end a script, whatever it contains.
 fn data(value: &impl serde::Serialize) -> String {
     let json = serde_json::to_string(value).unwrap_or_else(|_| "[]".to_owned());
     json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")

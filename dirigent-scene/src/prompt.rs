@@ -1,7 +1,7 @@
-//! The words that the coordinator itself says to actors: a closed set.
+//! The coordinator's own words to actors, which are a closed set.
 
-/// Everything that the coordinator ever says to an actor in words of its own. The rest of what an actor is given is the
-/// host's briefing, and what other characters said.
+/// All the coordinator's own words to an actor. Everything else that an actor reads is your briefing, and the speech of
+/// other characters.
 ///
 /// ```
 /// use dirigent_scene::Prompt;
@@ -12,18 +12,18 @@
 pub enum Prompt {
     /// The end of every briefing.
     Instruction,
-    /// After an output that does not keep the protocol.
+    /// Sent after an output that does not follow the protocol.
     Correction,
-    /// Once, at the soft cap.
+    /// Sent once, at the soft cap.
     WindDown,
-    /// After the scene, or when the character leaves it.
+    /// Sent after the scene, or when the character leaves it.
     Journal,
-    /// The actor has the turn, and nothing was said to it since its last one.
+    /// Sent if the actor has the turn but has heard no speech since its last one.
     YourTurn,
 }
 
 impl Prompt {
-    /// All of them.
+    /// All prompts.
     pub const ALL: [Self; 5] =
         [Self::Instruction, Self::Correction, Self::WindDown, Self::Journal, Self::YourTurn];
 

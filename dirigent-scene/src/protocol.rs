@@ -1,11 +1,11 @@
-//! The form of an actor's output: one block of thinking, then one block of speech, and nothing else.
+//! The protocol: an actor's output is one block of thinking, then one block of speech.
 
 use std::fmt;
 use std::sync::Arc;
 
 use dirigent_llm::has_reasoning;
 
-/// What an actor said and thought, in the order in which it stands in the output.
+/// The thoughts and the speech of an actor, in the order of its output.
 ///
 /// ```
 /// use dirigent_scene::{Malformed, parse_output};
@@ -18,14 +18,14 @@ use dirigent_llm::has_reasoning;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parsed {
-    /// What the character thinks. It goes into the event log and nowhere else.
+    /// The character's thinking. It goes only into the event log.
     pub thinking: Thoughts,
-    /// What the character says.
+    /// The character's speech.
     pub speech: Speech,
 }
 
-/// What a character thinks. Nothing that an actor is given can be made of it: there is no way from here to a
-/// [`Speech`] or a [`Cue`](crate::Cue). `Debug` does not show it.
+/// The thinking of a character. It cannot be turned into a [`Speech`] or a [`Cue`](crate::Cue), so no other actor can
+/// ever read it. `Debug` hides it.
 ///
 /// ```
 /// let turn = dirigent_scene::parse_output("<thinking>Hm.</thinking><speech>Yes.</speech>").unwrap();
@@ -35,17 +35,17 @@ pub struct Parsed {
 pub struct Thoughts(Arc<str>);
 
 impl Thoughts {
-    /// The words, for the `think` event.
+    /// Returns the words, for the `think` event.
     pub(crate) fn into_event(self) -> Arc<str> {
         self.0
     }
 
-    /// What a person is taken to think, who writes none of it down.
+    /// Returns a person's thoughts, which they do not write down.
     pub(crate) fn none() -> Self {
         Self("".into())
     }
 
-    /// From a `think` event that is read back.
+    /// Reads the thoughts from a `think` event.
     pub(crate) fn from_event(text: &Arc<str>) -> Self {
         Self(Arc::clone(text))
     }
@@ -57,8 +57,7 @@ impl fmt::Debug for Thoughts {
     }
 }
 
-/// What a character says aloud, byte for byte as it stands between the tags, without the white space around it. `Debug`
-/// does not show it.
+/// The spoken words of a character, exactly as they stand between the tags, but trimmed. `Debug` hides them.
 ///
 /// ```
 /// let turn = dirigent_scene::parse_output("<thinking></thinking><speech> Yes. </speech>").unwrap();
@@ -69,12 +68,12 @@ impl fmt::Debug for Thoughts {
 pub struct Speech(Arc<str>);
 
 impl Speech {
-    /// Takes what a person said, who uses no tags.
+    /// Creates a speech from a person's words, which have no tags.
     pub(crate) fn of_person(text: &str) -> Self {
         Self(text.trim().into())
     }
 
-    /// From a `speak` event that is read back.
+    /// Reads the speech from a `speak` event.
     pub(crate) fn from_event(text: &Arc<str>) -> Self {
         Self(Arc::clone(text))
     }
@@ -88,7 +87,7 @@ impl Speech {
         Arc::clone(&self.0)
     }
 
-    /// Returns whether the character says nothing, which is a turn like any other.
+    /// Returns true if the character says nothing. That is a turn like any other.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -100,7 +99,7 @@ impl fmt::Debug for Speech {
     }
 }
 
-/// Why an output does not keep the protocol. The actor is asked to reformat it; nothing of it is routed.
+/// Why an output does not follow the protocol. The actor is asked to reformat it, and no part of it is routed.
 ///
 /// ```
 /// use dirigent_scene::{Malformed, parse_output};
@@ -109,7 +108,7 @@ impl fmt::Debug for Speech {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
-    /// It does not begin with `<thinking>`.
+    /// The output does not begin with `<thinking>`.
     #[error("the output does not begin with <thinking>")]
     NoThinking,
     /// `</thinking>` is missing.
@@ -121,25 +120,26 @@ pub enum Malformed {
     /// `</speech>` is missing.
     #[error("<speech> is not closed")]
     SpeechNotClosed,
-    /// Something stands behind `</speech>`.
+    /// There is text after `</speech>`.
     #[error("something stands behind </speech>")]
     TextAfter,
-    /// A tag of the protocol, in whatever spelling, stands inside of a block.
+    /// A block contains a tag of the protocol, in whatever spelling.
     #[error("a tag stands inside of a block")]
     TagInside,
-    /// The speech holds thinking, in a tag of whatever name, or something that may be thinking.
+    /// The speech contains thinking, or something that may be thinking, in a tag of any name.
     #[error("the speech holds what may be thinking")]
     ThinkingInside,
 }
 
-/// Reads an output. It conforms when it is `<thinking>`, a text, `</thinking>`, `<speech>`, a text, `</speech>`, with only
-/// white space around the blocks. Tags are in lower case and have no attributes. Neither text has a tag of these names
-/// in it, in any case or with any spaces, slashes or attributes, and the speech has no other mark of thinking either
-/// ([`has_reasoning`]): thinking that was marked carelessly is not spoken. Both texts may be empty.
+/// Reads an output. The form is `<thinking>`, a text, `</thinking>`, `<speech>`, a text, `</speech>`, with only white
+/// space around the blocks. The tags are in lower case and have no attributes. Both texts may be empty.
+///
+/// Neither text may contain one of these tags, in any case or with any spaces, slashes or attributes. The speech may
+/// also contain no other mark of thinking ([`has_reasoning`]), so that carelessly marked thinking is never spoken.
 ///
 /// # Errors
 ///
-/// [`Malformed`], with the first thing that is wrong.
+/// Returns [`Malformed`], which names the first problem.
 pub fn parse_output(output: &str) -> Result<Parsed, Malformed> {
     let rest = output.trim().strip_prefix("<thinking>").ok_or(Malformed::NoThinking)?;
     let (thinking, rest) = rest.split_once("</thinking>").ok_or(Malformed::ThinkingNotClosed)?;
@@ -161,15 +161,15 @@ pub fn parse_output(output: &str) -> Result<Parsed, Malformed> {
     Ok(Parsed { thinking, speech })
 }
 
-/// The words that name a tag of the protocol.
+/// The names of the protocol's tags.
 const TAGS: [&str; 2] = ["thinking", "speech"];
 
-/// Whether a text that has no form to keep, such as a journal entry, has a tag of the protocol or another mark of thinking in it.
+/// Returns true if a free text, such as a journal entry, contains a tag of the protocol or another mark of thinking.
 pub(crate) fn is_marked(text: &str) -> bool {
     has_tag(text) || has_reasoning(text)
 }
 
-/// Whether anything in a text could pass for a tag of the protocol.
+/// Returns true if any part of a text could pass for a tag of the protocol.
 fn has_tag(text: &str) -> bool {
     let mut rest = text;
     while let Some((_, behind)) = rest.split_once('<') {

@@ -1,7 +1,7 @@
-//! The driver of a scene: carries out one effect of the machine after the other, and decides nothing.
+//! The driver of a scene. It performs one effect of the machine after the other, and makes no decisions.
 //!
-//! `builder` checks what the host gave, `run` performs, `recording` writes the log, `folder` knows which file is
-//! where, `deadlines` how long is waited, `resume` continues a killed scene, and `epilogue` is for what comes after the end.
+//! `builder` checks your description, `run` performs, `recording` writes the log, and `folder` knows the place of each
+//! file. `deadlines` limits the waits, `resume` continues a killed scene, and `epilogue` is for the time after the end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use self::recording::Recording;
 use self::run::Run;
 use self::setup::Setup;
 
-/// A scene that is ready to begin: who plays, by which rules, and where it is recorded.
+/// A scene that is ready to begin, with its characters, rules and folder.
 ///
 /// ```
 /// use dirigent_scene::{Cast, Character, CoordinatorRole, Isolation, Scene, ScriptedActor};
@@ -58,22 +58,23 @@ use self::setup::Setup;
 pub struct Scene(Setup);
 
 impl Scene {
-    /// Begins to describe a scene. Both choices are the host's, and have no default: present them with
-    /// [`present_choices`](crate::present_choices).
+    /// Begins to describe a scene. You make both choices, because there is no default;
+    /// [`present_choices`](crate::present_choices) explains them.
     pub fn builder(isolation: Isolation, role: CoordinatorRole) -> SceneBuilder {
         SceneBuilder::new(Choices { isolation, role })
     }
 
-    /// Plays the scene to its end: writes the notes, creates and briefs the actors, routes, records, asks for journals,
-    /// and makes the files final. The actors live until the epilogue is dropped.
+    /// Plays the scene to its end. It writes the notes, creates and briefs the actors, routes and records their speech,
+    /// asks for journals, and makes the files final. The actors live until you drop the epilogue.
     ///
     /// # Errors
     ///
-    /// [`SceneError`]; each kind says what is on disk then.
+    /// Returns a [`SceneError`]. Each variant says what is then on disk.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future is a kill: what was recorded is in `events.jsonl`, and [`Scene::resume`] goes on from there.
+    /// Dropping the future kills the scene. All recorded events are in `events.jsonl`, and [`Scene::resume`] continues
+    /// from there.
     pub async fn run(self) -> Result<Epilogue, SceneError> {
         let Self(mut setup) = self;
         if let Some(file) = setup.folder.earlier()? {
@@ -87,27 +88,29 @@ impl Scene {
         Run::new(setup, machine, recording).start().await
     }
 
-    /// Goes on with a scene that was killed, in the folder where it was. The scene must be built as that one was. Actors
-    /// that had turns come back with [`ActorFactory::restore`](crate::ActorFactory::restore); what was said is never sent to them again. An answer that
-    /// an actor gave and saved, and that was not recorded any more, is taken as it is. A scene that was killed while its
-    /// files were made final is made final.
+    /// Continues a killed scene in its folder. Build the scene exactly as before. Actors that had turns come back with
+    /// [`ActorFactory::restore`](crate::ActorFactory::restore), and get no speech twice. If an actor saved an answer
+    /// that was not recorded, that answer is used. If the scene was killed while its files were made final, that is
+    /// completed.
     ///
     /// # Errors
     ///
-    /// [`SceneError::Resume`]: nothing was changed. Others as with [`Scene::run`].
+    /// Returns [`SceneError::Resume`] if the scene cannot be continued; no file has then changed. Other errors are
+    /// those of [`Scene::run`].
     ///
     /// # Cancellation
     ///
-    /// As with [`Scene::run`].
+    /// Dropping the future kills the scene, as with [`Scene::run`].
     pub async fn resume(self) -> Result<Epilogue, SceneError> {
         resume::resume(self.0).await
     }
 
-    /// Makes the files of a killed scene final without going on: it is closed as aborted, unless it was closed before.
+    /// Makes the files of a killed scene final without continuing it. The scene is closed as aborted, unless it was
+    /// closed before.
     ///
     /// # Errors
     ///
-    /// [`SceneError::Resume`] and [`SceneError::File`].
+    /// Returns [`SceneError::Resume`] or [`SceneError::File`].
     pub fn abandon(self) -> Result<Report, SceneError> {
         resume::abandon(self.0)
     }

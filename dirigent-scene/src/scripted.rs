@@ -1,4 +1,4 @@
-//! Actors by script, for tests and demonstrations.
+//! Scripted actors, for tests and demonstrations.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,8 +10,8 @@ use crate::actor::{Actor, ActorError, Output};
 use crate::briefing::Briefing;
 use crate::cue::{Cue, CueKind};
 
-/// An actor that gives prepared outputs, one for each turn or correction, whatever it hears. When they are used up it
-/// fails.
+/// An actor that gives prepared outputs, one for each turn or correction, whatever it hears. It fails once they are
+/// used up.
 ///
 /// ```
 /// use dirigent_scene::{Actor, Cue, CueKind, ScriptedActor};
@@ -31,7 +31,7 @@ pub struct ScriptedActor {
 }
 
 impl ScriptedActor {
-    /// Prepares the outputs.
+    /// Creates an actor with these outputs.
     pub fn new<T: Into<Arc<str>>>(outputs: impl IntoIterator<Item = T>) -> Self {
         let outputs = outputs.into_iter().map(Into::into).collect();
         Self {
@@ -41,14 +41,14 @@ impl ScriptedActor {
         }
     }
 
-    /// Sets the journal entry. Default: a short one.
+    /// Sets the journal entry. A short one is the default.
     #[must_use]
     pub fn journal(mut self, entry: impl Into<Arc<str>>) -> Self {
         self.journal = entry.into();
         self
     }
 
-    /// Sets the answer to whatever is asked after the scene. Default: a short one.
+    /// Sets the answer to every question after the scene. A short one is the default.
     #[must_use]
     pub fn interview(mut self, answer: impl Into<Arc<str>>) -> Self {
         self.answer = answer.into();
@@ -75,7 +75,7 @@ impl Actor for ScriptedActor {
     }
 }
 
-/// Shows none of the outputs.
+/// Hides the outputs.
 impl fmt::Debug for ScriptedActor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ScriptedActor({} outputs left)", self.outputs.len())

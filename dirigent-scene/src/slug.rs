@@ -1,4 +1,4 @@
-//! The name by which files and events know a character.
+//! The short name of a character in files and events.
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -6,8 +6,9 @@ use std::sync::Arc;
 use deunicode::deunicode_char;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A character's short name: 1 to 64 lower-case ASCII letters, digits and single hyphens between them. It names the
-/// character in the event log and is the name of its folder, so it is never `coordinator`.
+/// A character's short name, for example `maria-stern`. It has 1 to 64 lower-case ASCII letters, digits and single
+/// hyphens between them. It names the character in the event log, and is the name of its folder. It is never
+/// `coordinator`.
 ///
 /// ```
 /// use dirigent_scene::Slug;
@@ -28,7 +29,7 @@ impl Slug {
     ///
     /// # Errors
     ///
-    /// [`BadSlug`], when the text is no slug.
+    /// Returns [`BadSlug`] if the text is no slug.
     pub fn new(text: &str) -> Result<Self, BadSlug> {
         let is_part = |part: &str| {
             !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
@@ -37,21 +38,22 @@ impl Slug {
         if fits && text.split('-').all(is_part) { Ok(Self(text.into())) } else { Err(BadSlug) }
     }
 
-    /// Derives a slug from a display name of any script: ASCII letters in lower case and digits stay, other letters are
-    /// spelled with ASCII ones (`Zoë` is `zoe`, `张伟` is `zhang-wei`, a letter for which no spelling is known is its number, as
-    /// in `u1e900`), and what stands between becomes one hyphen. What is longer than [`Slug::MAX`] is cut.
+    /// Derives a slug from a display name in any script. ASCII letters (in lower case) and digits stay. Other letters
+    /// are spelled with ASCII ones, so `Zoë` becomes `zoe` and `张伟` becomes `zhang-wei`; a letter without a known
+    /// spelling becomes its number, for example `u1e900`. Everything else becomes a single hyphen. A slug longer than
+    /// [`Slug::MAX`] is cut.
     ///
-    /// Two names can have one slug; a scene with both is refused. Then name one yourself.
+    /// Two names can have one slug. A scene refuses both, so name one slug yourself.
     ///
     /// # Errors
     ///
-    /// [`BadSlug`], when the name has neither letters nor digits, or is `coordinator`.
+    /// Returns [`BadSlug`] if the name has neither letters nor digits, or is `coordinator`.
     pub fn of_name(name: &str) -> Result<Self, BadSlug> {
         let mut spelled = String::with_capacity(name.len());
         for c in name.chars() {
             match deunicode_char(c).filter(|it| it.contains(|c: char| c.is_ascii_alphanumeric())) {
                 Some(letters) => spelled.push_str(letters),
-                // An accent that stands alone belongs to the letter before it.
+                // A separate accent belongs to the letter before it.
                 None if ('\u{300}'..='\u{36f}').contains(&c) => {}
                 None if c.is_alphanumeric() => {
                     let _ = write!(spelled, "u{:x} ", u32::from(c));
@@ -78,7 +80,7 @@ impl Slug {
     }
 }
 
-/// What the event log calls the coordinator; no character has this name.
+/// The coordinator's name in the event log. No character has it.
 pub(crate) const COORDINATOR: &str = "coordinator";
 
 impl fmt::Display for Slug {

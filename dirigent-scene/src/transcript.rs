@@ -1,4 +1,4 @@
-//! The transcript: what was said, and nothing else.
+//! The transcript: only what was said.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use crate::event::{CloseReason, EventKind, SceneEvent};
 use crate::lines::write_marked;
 use crate::slug::Slug;
 
-/// What stands above the lines of a transcript.
+/// The transcript of a scene, with its title and its characters.
 ///
 /// ```
 /// use dirigent_scene::{SceneLog, CastRole, Slug, Transcript};
@@ -31,7 +31,7 @@ pub struct Transcript {
     pub(crate) roles: Vec<CastRole>,
 }
 
-/// The day of a moment, in UTC, as `YYYY-MM-DD`.
+/// Returns the day of a time, in UTC, as `YYYY-MM-DD`.
 pub(crate) fn date(at: Timestamp) -> String {
     let seconds = i64::try_from(at.as_millis() / 1_000).unwrap_or(i64::MAX);
     let moment = OffsetDateTime::from_unix_timestamp(seconds);
@@ -39,29 +39,29 @@ pub(crate) fn date(at: Timestamp) -> String {
 }
 
 impl Transcript {
-    /// Begins a transcript with a title and the characters, in the order in which they are listed.
+    /// Begins a transcript with a title and the characters. It lists them in this order.
     pub fn new(title: impl Into<Arc<str>>, roles: impl IntoIterator<Item = CastRole>) -> Self {
         let (title, roles) = (title.into(), roles.into_iter().collect());
         Self { title, setting: "".into(), date: date(Timestamp::default()), roles }
     }
 
-    /// Sets the setting. Default: empty.
+    /// Sets the setting. Empty by default.
     #[must_use]
     pub fn setting(mut self, setting: impl Into<Arc<str>>) -> Self {
         self.setting = setting.into();
         self
     }
 
-    /// Sets the day of the scene, in UTC. Default: 1970-01-01.
+    /// Sets the day of the scene, in UTC. Default 1970-01-01.
     #[must_use]
     pub fn date(mut self, at: Timestamp) -> Self {
         self.date = date(at);
         self
     }
 
-    /// Writes the transcript of these events. A character that is not among those of the transcript is called by its slug;
-    /// one of whom no event tells did not come, and is no participant. Each line of a speech that is not its first begins with
-    /// `>`, so that none reads as another's.
+    /// Writes the transcript of these events. A character that the transcript does not know is called by its slug. One
+    /// that appears in no event did not enter, so it is not listed as a participant. Each line of a speech after its
+    /// first begins with `>`, so that none reads like another's.
     pub fn render(&self, events: &[SceneEvent]) -> String {
         let end = events.iter().find(|event| event.kind == EventKind::Close).or(events.last());
         let seconds = end.map_or(0, |event| event.at.as_secs());
@@ -87,12 +87,12 @@ impl Transcript {
         text
     }
 
-    /// The transcript of a scene that is not over: as far as its last line.
+    /// Returns the transcript of a running scene, up to its last line.
     pub(crate) fn render_running(&self, events: &[SceneEvent]) -> String {
         self.begin(events, "not over yet")
     }
 
-    /// Those of whom events tell.
+    /// Returns the characters that appear in events.
     fn participants(&self, events: &[SceneEvent]) -> impl Iterator<Item = &CastRole> {
         let came: BTreeSet<&Slug> = events
             .iter()
@@ -101,7 +101,7 @@ impl Transcript {
         self.roles.iter().filter(move |role| came.contains(role.slug()))
     }
 
-    /// What stands above the lines, and the lines.
+    /// Writes the heading and the lines.
     fn begin(&self, events: &[SceneEvent], duration: &str) -> String {
         let names: Vec<&str> = self.participants(events).map(CastRole::name).collect();
         let mut text = format!(
@@ -117,7 +117,7 @@ impl Transcript {
         text
     }
 
-    /// Writes what was said, where this is a speech that has words.
+    /// Writes the event's line, if it is a speech with words.
     pub(crate) fn write_line(&self, event: &SceneEvent, text: &mut String) {
         let Some(slug) = speaker(event).filter(|_| !event.text.is_empty()) else {
             return;
@@ -130,7 +130,7 @@ impl Transcript {
     }
 }
 
-/// Who spoke, where the event is a speech.
+/// Returns the speaker, if the event is a speech.
 fn speaker(event: &SceneEvent) -> Option<&Slug> {
     event.from.character().filter(|_| event.kind == EventKind::Speak)
 }

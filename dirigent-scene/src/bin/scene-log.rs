@@ -1,4 +1,4 @@
-//! `scene-log`: replays, compares, transcribes and draws event logs of scenes.
+//! `scene-log` replays, compares, transcribes and draws event logs of scenes.
 #![expect(clippy::print_stdout, reason = "a program's output")]
 
 use std::io::Write as _;
@@ -128,7 +128,7 @@ fn replay(matches: &ArgMatches) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// An event as a line of a terminal: no control character of a text gets through.
+/// Returns an event as a line for a terminal, without control characters.
 fn line(event: &SceneEvent) -> String {
     let text: String = event.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let target = event.target.as_ref().map_or_else(String::new, |slug| format!(" → {slug}"));

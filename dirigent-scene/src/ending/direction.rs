@@ -1,18 +1,18 @@
-//! Stage directions, and which of them is an exit.
+//! Finds stage directions, and the exits among them.
 
 use super::words::{is_farewell, is_question, sentences, words};
 
-/// A stage direction, with what is said before it and behind it.
+/// A stage direction, with its place in the spoken text.
 pub(super) struct Direction<'a> {
     text: &'a str,
-    /// Where it stands in what is said.
+    /// The place of the direction in the spoken text.
     at: usize,
 }
 
 /// Brackets of directions.
 const BRACKETS: [(char, char); 3] = [('[', ']'), ('［', '］'), ('【', '】')];
 
-/// Divides a speech into what is said and its stage directions in square brackets.
+/// Splits a speech into spoken text and stage directions in square brackets.
 pub(super) fn split_directions(speech: &str) -> (String, Vec<Direction<'_>>) {
     let mut said = String::with_capacity(speech.len());
     let mut found = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn split_directions(speech: &str) -> (String, Vec<Direction<'_>>) {
             break;
         };
         said.push_str(before.strip_suffix('*').unwrap_or(before));
-        // What stands before and behind a direction is not one word.
+        // The words before and after a direction must not become one word.
         said.push(' ');
         found.push(Direction { text, at: said.len() });
         rest = after.strip_prefix('*').unwrap_or(after);
@@ -43,10 +43,10 @@ pub(super) struct Exits {
 
 #[derive(Clone, PartialEq, Eq)]
 struct Action {
-    /// For each place the words that may stand there.
+    /// For each place, the words that may stand there.
     words: Vec<Vec<String>>,
     may_go_on: bool,
-    /// Whether it only begins an exit: it is one where nothing else is done or said any more.
+    /// True if the action only begins an exit. It is one if no other action or speech follows.
     is_beginning: bool,
 }
 
@@ -58,32 +58,32 @@ const SPEAKERS: &str = "he she they i er sie ich";
 /// Words that say whose or which thing it is.
 const DETERMINERS: &str =
     "a an the his her their its my own den der die das dem einen ihren ihre seinen seine meinen";
-/// An exit is none when one of these stands in what follows it.
+/// If one of these words follows, the action is no exit.
 const RETURNS: &str =
     "returns return back again stops pauses reenters hesitates turns wieder zurück";
-/// Words with which what looks like a return is none.
+/// Words that turn an apparent return into none.
 const NEVER: &str = "not never nicht nie niemals doesn't";
-/// An exit that goes on with one of these is an errand, or leads not far.
+/// If an exit goes on with one of these words, it is an errand or does not lead far.
 const ERRANDS: &str = "to onto for briefly moment minute minutes second seconds while balcony porch terrace way um kurz";
-/// Who has just come in closes a door behind them, too.
+/// A character who has just come in closes a door behind them, too.
 const ENTRIES: &str = "in inside enters returns back herein hinein";
-/// Words with which clauses of a direction begin.
+/// Words that begin a clause of a direction.
 const JOINTS: &str = "and then before und dann bevor";
 
 fn is_one_of(word: &str, list: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// Whether these words say whose or which thing something is.
+/// Returns true if these words only tell which thing is meant, for example "her".
 fn is_determiner(words: &[String]) -> bool {
     words.iter().all(|word| is_one_of(word, DETERMINERS))
 }
 
-/// How far an exit has come.
+/// The progress of an exit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Exit {
     None,
-    /// Stands up, or puts on a coat.
+    /// The character stands up, or puts on a coat.
     Begun(usize),
     Left(usize),
 }
@@ -108,7 +108,7 @@ impl Exits {
         Self { actions: actions.filter(|action| !action.words.is_empty()).collect() }
     }
 
-    /// Whether the last thing that the speaker does is to leave.
+    /// Returns true if the last thing the speaker does is to leave.
     pub(super) fn is_exit(&self, said: &str, directions: &[Direction<'_>], speaker: &str) -> bool {
         let name = words(speaker);
         let (mut exit, mut has_come_in) = (Exit::None, false);
@@ -173,7 +173,7 @@ impl Action {
     }
 }
 
-/// The clauses of a direction, in words.
+/// Returns the clauses of a direction, as words.
 fn clauses(direction: &str) -> Vec<Vec<String>> {
     let mut clauses = Vec::new();
     for part in direction.split([',', ';', '.', '—', '–', '!', ':', '，', '。', '、']) {

@@ -1,20 +1,20 @@
-//! Sentences, clauses and words, as far as a close needs them.
+//! Splits text into sentences, clauses and words, as far as a close needs them.
 
-/// A part of a sentence, in lower-case words without punctuation.
+/// A part of a sentence, as lower-case words without punctuation.
 pub(super) struct Clause {
     pub(super) words: Vec<String>,
 }
 
-/// Words before a phrase that make it something else than a close.
+/// Words before a phrase that change its meaning.
 const HEDGES: [&str; 18] = [
     "not", "never", "if", "unless", "until", "till", "before", "why", "when", "whether", "cannot",
     "without", "nicht", "nie", "wenn", "ob", "bevor", "warum",
 ];
-/// Words behind a phrase that make it something else.
+/// Words after a phrase that change its meaning.
 const GOES_ON: [&str; 3] = ["first", "on", "ahead"];
 
 impl Clause {
-    /// Whether the phrase stands in the clause and means a close.
+    /// Returns true if the clause contains the phrase and means a close.
     pub(super) fn closes_with(&self, phrase: &[String]) -> bool {
         let Self { words } = self;
         let is_hedge = |word: &String| HEDGES.contains(&word.as_str()) || word.ends_with("n't");
@@ -28,7 +28,7 @@ impl Clause {
     }
 }
 
-/// Whether these words are the phrase. A script without spaces makes one word of many.
+/// Returns true if these words are the phrase. A script without spaces makes one word of many.
 fn is_phrase(window: &[String], phrase: &[String]) -> bool {
     match (window, phrase) {
         ([word], [phrase]) if phrase.starts_with(is_unspaced) => word.contains(phrase.as_str()),
@@ -36,25 +36,25 @@ fn is_phrase(window: &[String], phrase: &[String]) -> bool {
     }
 }
 
-/// Whether a character is of a script that puts no spaces between words: Chinese, Japanese, Korean.
+/// Returns true if a character belongs to a script without spaces between words: Chinese, Japanese or Korean.
 fn is_unspaced(c: char) -> bool {
     c >= '\u{2e80}'
 }
 
-/// With these words a character says that it comes back, or that the others are to stay or to come along.
+/// Words that announce a return, or ask the others to stay or to come along.
 const STAYS: &str = "be right back;right back;be back;back in a;brb;wait here;wait for me;hold on;one moment;one second;\
     one minute;just a moment;just a second;just a minute;don't go;stay here;stay there;come with me;follow me;\
     gleich wieder;gleich zurück;bald zurück;warte hier;wartet hier;moment bitte;einen moment;komm mit;马上回来;就回来;等我;等一下;稍等;跟我来";
-/// A sentence that begins so is a farewell.
+/// Beginnings of a farewell.
 const FAREWELLS: &str = "good night;goodnight;goodbye;good bye;bye;farewell;take care;see you;thanks;thank you;so long;good day;\
     good luck;gute nacht;auf wiedersehen;mach's gut;tschüss;leb wohl;danke;再见;晚安;保重";
 
-/// Whether a sentence says that the speaker comes back, or that the others are to stay or to come along.
+/// Returns true if a sentence announces a return, or asks the others to stay or to come along.
 pub(super) fn is_stay(sentence: &str) -> bool {
     clauses(sentence).any(|clause| STAYS.split(';').any(|stay| clause.closes_with(&words(stay))))
 }
 
-/// Whether a sentence is a farewell.
+/// Returns true if a sentence is a farewell.
 pub(super) fn is_farewell(sentence: &str) -> bool {
     let said = words(sentence);
     let begins = |farewell: &str| {
@@ -64,12 +64,12 @@ pub(super) fn is_farewell(sentence: &str) -> bool {
     !is_question(sentence) && FAREWELLS.split(';').any(begins)
 }
 
-/// Whether a sentence is a question.
+/// Returns true if a sentence is a question.
 pub(super) fn is_question(sentence: &str) -> bool {
     sentence.trim_end_matches(['"', '\'', '”', '’', ')', '*', '」']).ends_with(['?', '？'])
 }
 
-/// Divides a sentence at commas, semicolons, colons and dashes. An apostrophe belongs to its word.
+/// Splits a sentence at commas, semicolons, colons and dashes. An apostrophe belongs to its word.
 pub(super) fn clauses(sentence: &str) -> impl Iterator<Item = Clause> + use<'_> {
     sentence
         .split([',', ';', ':', '—', '–', '，', '；', '：'])
@@ -83,14 +83,14 @@ pub(super) fn words(text: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
-/// The last sentences of a text, newest first; each with its final punctuation.
+/// Returns the last sentences of a text, newest first, each with its final punctuation.
 pub(super) fn last_sentences(text: &str, count: usize) -> impl Iterator<Item = &str> {
     let mut sentences = sentences(text);
     sentences.reverse();
     sentences.into_iter().take(count)
 }
 
-/// The sentences of a text that have a word in them.
+/// Returns the sentences of a text that contain a word.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut start = 0;
@@ -98,7 +98,7 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
     while let Some((at, c)) = characters.next() {
         let is_end = matches!(c, '.' | '!' | '?' | '…' | '\n' | '。' | '！' | '？');
         let next = characters.peek().map(|(_, next)| *next);
-        // "3.5" and "..." end no sentence in their middle.
+        // "3.5" and "..." do not end a sentence in their middle.
         let goes_on = next.is_some_and(|next| {
             next.is_alphanumeric() || matches!(next, '.' | '!' | '?' | '…' | '"' | '”' | '’' | ')')
         });

@@ -1,4 +1,4 @@
-//! What a scene comes to in numbers, and two scenes beside one another.
+//! Counts what happens in a scene, and compares two.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use crate::event::{CloseReason, EventKind, Source};
 use crate::log::SceneLog;
 use crate::slug::Slug;
 
-/// What a log comes to.
+/// The counts of a scene.
 ///
 /// ```
 /// use dirigent_scene::{SceneLog, SceneSummary};
@@ -24,17 +24,17 @@ use crate::slug::Slug;
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SceneSummary {
-    /// How many events there are.
+    /// The number of events.
     pub events: usize,
-    /// From the first event to the last.
+    /// The time from the first event to the last.
     pub duration: Duration,
-    /// Why the scene ended; none while it has not.
+    /// Why the scene ended, or `None` if it has not.
     pub reason: Option<CloseReason>,
-    /// By character.
+    /// The counts of each character.
     pub characters: BTreeMap<Slug, CharacterSummary>,
 }
 
-/// What one character comes to.
+/// The counts of one character.
 ///
 /// ```
 /// assert_eq!(dirigent_scene::CharacterSummary::default().words_a_turn(), 0);
@@ -42,19 +42,19 @@ pub struct SceneSummary {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CharacterSummary {
-    /// Turns, also those without a word.
+    /// Turns, including those without a word.
     pub turns: usize,
-    /// Turns that were whispered.
+    /// Whispered turns.
     pub whispers: usize,
-    /// Words spoken, by white space.
+    /// Spoken words, separated by white space.
     pub words: usize,
-    /// Words thought.
+    /// Words of thinking.
     pub thought_words: usize,
-    /// Correction prompts that the actor was given.
+    /// Correction prompts that the actor got.
     pub corrections: usize,
     /// Journal entries.
     pub journals: usize,
-    /// How long the actor took for its turns, from the event before a turn to its speech.
+    /// The time that the actor took for its turns, from the event before a turn to its speech.
     pub speaking_time: Duration,
 }
 
@@ -73,12 +73,13 @@ fn words(text: &str) -> usize {
 }
 
 impl SceneSummary {
-    /// Counts what a log has.
+    /// Counts the events of a log.
     pub fn of(log: &SceneLog) -> Self {
         let events = log.events();
         let mut summary = Self { events: events.len(), reason: log.reason(), ..Self::default() };
         summary.duration = events.last().map_or(Duration::ZERO, |event| event.at);
-        // When the character that speaks next was given its turn: at the last event of another source.
+        // The time at which the next speaker got its turn, which is that of the last event from
+        // another source.
         let mut asked = Duration::ZERO;
         for event in events {
             let whose = match &event.from {
@@ -102,7 +103,7 @@ impl SceneSummary {
                 EventKind::Journal => part.journals += 1,
                 EventKind::Spawn | EventKind::Brief | EventKind::Route | EventKind::Close => {}
             }
-            // A correction is part of the turn that it is about.
+            // A correction is part of its turn.
             if !matches!(event.kind, EventKind::Think | EventKind::Correct) {
                 asked = event.at;
             }
@@ -110,12 +111,12 @@ impl SceneSummary {
         summary
     }
 
-    /// Returns all turns.
+    /// Returns the number of turns of all characters.
     pub fn turns(&self) -> usize {
         self.characters.values().map(|part| part.turns).sum()
     }
 
-    /// Returns all correction prompts.
+    /// Returns the number of correction prompts to all characters.
     pub fn corrections(&self) -> usize {
         self.characters.values().map(|part| part.corrections).sum()
     }
@@ -125,7 +126,7 @@ impl SceneSummary {
     }
 }
 
-/// Two scenes beside one another. Its `Display` is a table.
+/// Two scenes side by side. `Display` writes a table.
 ///
 /// ```
 /// use dirigent_scene::{Comparison, SceneLog};
@@ -142,12 +143,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Counts both.
+    /// Counts both scenes.
     pub fn of(first: &SceneLog, second: &SceneLog) -> Self {
         Self { first: SceneSummary::of(first), second: SceneSummary::of(second) }
     }
 
-    /// Returns whether both come to the same, their times aside.
+    /// Returns true if both scenes have equal counts, apart from their times.
     pub fn is_same(&self) -> bool {
         let timeless = |summary: &SceneSummary| {
             let mut summary = summary.clone();

@@ -1,4 +1,4 @@
-//! Replaying a log in time, without any actor.
+//! Replays a log in time, without actors.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use dirigent::Clock;
 use crate::event::SceneEvent;
 use crate::log::SceneLog;
 
-/// How fast a log is replayed, and how far.
+/// The speed and the end of a replay.
 ///
 /// ```
 /// use dirigent_scene::{SceneLog, Playback};
@@ -25,7 +25,7 @@ use crate::log::SceneLog;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Playback {
-    /// By how much the time of the log is divided; none: no waiting.
+    /// The factor by which the log's time is divided. With `None` there are no waits.
     speed: Option<f64>,
     until: Option<Duration>,
 }
@@ -39,37 +39,38 @@ pub struct Playback {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Step<'a> {
-    /// How long to wait after the event before this one.
+    /// The wait between the event before and this one.
     pub wait: Duration,
     /// The event.
     pub event: &'a SceneEvent,
 }
 
 impl Playback {
-    /// As fast as it was.
+    /// Replays at the original speed.
     pub const fn real_time() -> Self {
         Self { speed: Some(1.0), until: None }
     }
 
-    /// This many times as fast. What is no positive finite number counts as 1.
+    /// Replays this many times as fast, for example twice with 2.0. Any value that is not positive and finite counts
+    /// as 1.
     pub fn scaled(speed: f64) -> Self {
         let is_speed = speed.is_finite() && speed > 0.0;
         Self { speed: Some(if is_speed { speed } else { 1.0 }), until: None }
     }
 
-    /// All at once.
+    /// Replays everything at once.
     pub const fn at_once() -> Self {
         Self { speed: None, until: None }
     }
 
-    /// Ends the replay at this moment of the scene; events at the moment itself are replayed.
+    /// Ends the replay at this time of the scene. Events at exactly this time are included.
     #[must_use]
     pub const fn until(mut self, at: Duration) -> Self {
         self.until = Some(at);
         self
     }
 
-    /// Returns the events with the time to wait before each.
+    /// Returns the events, each with the wait before it.
     pub fn steps<'a>(&self, log: &'a SceneLog) -> impl Iterator<Item = Step<'a>> + use<'a> {
         let Self { speed, until } = *self;
         let events = log.events().iter();
@@ -84,18 +85,18 @@ impl Playback {
         })
     }
 
-    /// Replays the log: waits by this clock, and hands each event over at its time.
+    /// Replays the log with this clock, and passes on each event at its time.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future ends the replay and has no other effect.
+    /// Dropping the future ends the replay. It has no other effect.
     pub async fn play(
         &self,
         log: &SceneLog,
         clock: &dyn Clock,
         mut show: impl FnMut(&SceneEvent) + Send,
     ) {
-        // Moments are counted from the start, so that the waits do not add up their errors.
+        // Times are counted from the start, so that rounding errors do not add up.
         let start = clock.now();
         let mut elapsed = Duration::ZERO;
         for Step { wait, event } in self.steps(log) {

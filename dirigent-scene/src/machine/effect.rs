@@ -1,4 +1,4 @@
-//! What the machine hears and what it asks for.
+//! The inputs and effects of the machine.
 
 use crate::actor::Output;
 use crate::cue::Cue;
@@ -8,7 +8,7 @@ use crate::judge::{Judgement, SpokenLine};
 use crate::machine::plan::CastPlace;
 use std::sync::Arc;
 
-/// Something that happened: mostly the answer to the last effect.
+/// An event for the machine, which is usually the answer to the last effect.
 ///
 /// ```
 /// use dirigent_scene::Output;
@@ -18,30 +18,30 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SceneInput {
-    /// The scene begins. The first input, and given once.
+    /// Begins the scene. Give it first, and only once.
     Start,
-    /// [`SceneEffect::Spawn`], [`SceneEffect::Brief`] or [`SceneEffect::Show`] was carried out.
+    /// The effect [`SceneEffect::Spawn`], [`SceneEffect::Brief`] or [`SceneEffect::Show`] was performed.
     Done,
-    /// Answers [`SceneEffect::Direct`].
+    /// The answer to [`SceneEffect::Direct`].
     Directed(Vec<Direction>),
-    /// Answers [`SceneEffect::Ask`].
+    /// The answer to [`SceneEffect::Ask`].
     Answered(Output),
-    /// Answers [`SceneEffect::Hear`].
+    /// The answer to [`SceneEffect::Hear`].
     Heard(Audience),
-    /// Answers [`SceneEffect::Judge`].
+    /// The answer to [`SceneEffect::Judge`].
     Judged(Judgement),
-    /// What was asked for cannot be had. A journal entry is then missing; with anything else the scene is aborted.
+    /// The effect failed. A journal entry is then missing. In all other cases the scene is aborted.
     Failed,
-    /// What was asked for did not come in time. A judge's answer is then that the scene goes on, a journal entry is missing, and
-    /// with anything else the scene ends as timed out.
+    /// The effect did not finish in time. If the judge was asked, the scene goes on. If a journal entry was asked for,
+    /// it is missing. In all other cases the scene ends as timed out.
     TimedOut,
-    /// The host stops the scene, whatever is waited for.
+    /// Stops the scene, whatever it waits for.
     Stop,
 }
 
-/// Something to be done, in order. What says that it is answered is the last one of its list, and the scene stands until
-/// it is answered with [`Machine::handle`](crate::machine::Machine::handle) (with what is written there, with
-/// [`SceneInput::Failed`], [`SceneInput::TimedOut`] or [`SceneInput::Stop`]).
+/// An effect to perform, in order. Only the last effect of a list can need an answer. The scene stands still until you
+/// give it to [`Machine::handle`](crate::machine::Machine::handle). Each variant names its answer;
+/// [`SceneInput::Failed`], [`SceneInput::TimedOut`] and [`SceneInput::Stop`] are always possible.
 ///
 /// ```
 /// use dirigent_scene::machine::SceneEffect;
@@ -55,55 +55,55 @@ pub enum SceneInput {
 pub enum SceneEffect {
     /// Append this event to the log.
     Record(SceneEvent),
-    /// Create the actor of a character. Answered by [`SceneInput::Done`].
+    /// Create the actor of a character. Answer with [`SceneInput::Done`].
     Spawn(CastPlace),
-    /// Give the actor its briefing. Answered by [`SceneInput::Done`].
+    /// Brief the actor. Answer with [`SceneInput::Done`].
     Brief(CastPlace),
-    /// Ask the host who comes and goes. Answered by [`SceneInput::Directed`].
+    /// Ask the director who enters and leaves. Answer with [`SceneInput::Directed`].
     Direct(Moment),
-    /// Give the actor this cue: for a turn, a correction or a journal entry. Answered by [`SceneInput::Answered`].
+    /// Give the actor this cue for a turn, a correction or a journal entry. Answer with [`SceneInput::Answered`].
     Ask {
-        /// Whose actor.
+        /// The character's place.
         seat: CastPlace,
-        /// What it is given.
+        /// The cue for its actor.
         cue: Cue,
     },
-    /// Ask the host who hears this speech. Answered by [`SceneInput::Heard`].
+    /// Ask the director who hears this speech. Answer with [`SceneInput::Heard`].
     Hear {
         /// The speech.
         line: SpokenLine,
-        /// The moment in which it is spoken.
+        /// The moment at which it is spoken.
         moment: Moment,
     },
-    /// Show the speech outside, where the scene is shown. Answered by [`SceneInput::Done`].
+    /// Show the speech to the outside, if the scene has an outlet. Answer with [`SceneInput::Done`].
     Show(SpokenLine),
-    /// Ask the judge, where there is one. Answered by [`SceneInput::Judged`].
+    /// Ask the judge, if there is one. Answer with [`SceneInput::Judged`].
     Judge(SpokenLine),
-    /// Append a journal entry to the character's journal.
+    /// Append an entry to the character's journal.
     Journal {
         /// The character's place.
         seat: CastPlace,
         /// The entry.
         entry: Arc<str>,
     },
-    /// Tell the host that this character's journal entry will not come.
+    /// Report that this character's journal entry will not come.
     NoEntry {
         /// The character's place.
         seat: CastPlace,
     },
-    /// Tell the host that a direction cannot be carried out.
+    /// Report that a direction cannot be performed.
     Refused {
-        /// Which one.
+        /// The direction.
         direction: Direction,
-        /// Why it cannot be carried out.
+        /// Why it cannot be performed.
         why: BadDirection,
     },
-    /// Finalise the files; nothing follows.
+    /// Make the files final. This is the last effect.
     Finish,
 }
 
 impl SceneEffect {
-    /// Returns whether the scene waits for an answer to it.
+    /// Returns true if the scene waits for an answer to this effect.
     pub const fn is_answered(&self) -> bool {
         match self {
             Self::Spawn(_)
@@ -122,7 +122,7 @@ impl SceneEffect {
     }
 }
 
-/// The input is not what the scene waits for. Nothing has changed.
+/// The scene waits for another input. It is unchanged.
 ///
 /// ```
 /// assert!(dirigent_scene::machine::UnexpectedInput.to_string().contains("waits"));
@@ -132,7 +132,7 @@ impl SceneEffect {
 #[expect(clippy::exhaustive_structs, reason = "there is nothing more to say")]
 pub struct UnexpectedInput;
 
-/// What aborted a scene.
+/// Why a scene was aborted.
 ///
 /// ```
 /// assert!(dirigent_scene::machine::AbortCause::Protocol(dirigent_scene::machine::CastPlace::new(0)).to_string().contains("protocol"));
@@ -140,16 +140,16 @@ pub struct UnexpectedInput;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum AbortCause {
-    /// An actor did not bring its output into the protocol's form, however often it was asked.
+    /// An actor never followed the protocol, however often it was corrected.
     #[error("an actor did not keep to the protocol")]
     Protocol(CastPlace),
-    /// An actor could not be created or briefed, or did not answer; or a speech could not be shown.
+    /// An actor could not be created or briefed, or did not answer, or a speech could not be shown.
     #[error("an actor failed")]
     Failed,
     /// An actor did not answer in time, or a speech could not be shown in time.
     #[error("an actor did not answer in time")]
     TimedOut,
-    /// The host stopped it.
+    /// The director stopped it.
     #[error("the host stopped the scene")]
     Stopped,
 }

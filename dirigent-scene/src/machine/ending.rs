@@ -1,4 +1,4 @@
-//! How a scene comes to its end.
+//! The end of a scene.
 
 use crate::event::CloseReason;
 use crate::judge::{Judgement, SpokenLine};
@@ -6,12 +6,12 @@ use crate::machine::Machine;
 use crate::machine::effect::{AbortCause, SceneEffect};
 use crate::machine::stage::{AwaitedAnswer, Next, Task};
 
-/// What is known of the end.
+/// The state of the end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ending {
-    /// Whether the wind-down prompt was given.
+    /// True after the wind-down prompt.
     pub(super) is_nudged: bool,
-    /// Speeches that may still follow, once the scene was closed naturally.
+    /// The number of speeches that may still follow a natural close.
     replies_left: Option<u32>,
     closed: Option<CloseReason>,
     pub(super) cause: Option<AbortCause>,
@@ -22,24 +22,24 @@ impl Ending {
         self.closed
     }
 
-    /// Whether a speech has closed the scene, and only replies follow.
+    /// Returns true if a speech has closed the scene, so that only replies follow.
     pub(super) const fn is_closing(&self) -> bool {
         self.replies_left.is_some()
     }
 
-    /// Why a scene ends that closed naturally: after the wind-down prompt that is its cause.
+    /// Returns the reason of a natural close. After the wind-down prompt that prompt is the cause.
     const fn natural_reason(&self) -> CloseReason {
         if self.is_nudged { CloseReason::SoftCap } else { CloseReason::Natural }
     }
 
-    /// Why a scene ends in which there is no turn left.
+    /// Returns the reason of a scene in which no turn is left.
     pub(super) const fn reason_at_ceiling(&self) -> CloseReason {
         if self.is_closing() { self.natural_reason() } else { CloseReason::HardCap }
     }
 }
 
 impl Machine {
-    /// A speech was routed: is it the last?
+    /// Ends the scene after a speech that was routed, or goes on.
     pub(super) fn end_or_go_on(
         &mut self,
         line: SpokenLine,
@@ -72,7 +72,7 @@ impl Machine {
         self.direct(granted, effects);
     }
 
-    /// The scene ends; all who are present write.
+    /// Ends the scene. All characters present write their journals.
     pub(super) fn close(&mut self, reason: CloseReason, effects: &mut Vec<SceneEffect>) {
         self.ending.closed = Some(reason);
         self.time.begin();
@@ -84,7 +84,7 @@ impl Machine {
         self.go_on(effects);
     }
 
-    /// The scene ends here; no actor is asked for anything more.
+    /// Aborts the scene. No actor is asked again.
     pub(super) fn abort(&mut self, cause: AbortCause, effects: &mut Vec<SceneEffect>) {
         self.ending.cause = Some(cause);
         if self.ending.closed.is_none() {

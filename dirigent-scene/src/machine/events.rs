@@ -1,4 +1,4 @@
-//! How the machine's events are made.
+//! Makes the machine's events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub(super) struct Events<'a> {
 }
 
 impl Events<'_> {
-    /// What the coordinator did to a character.
+    /// Returns an action of the coordinator on a character.
     pub(super) fn to(
         &self,
         kind: EventKind,
@@ -27,12 +27,12 @@ impl Events<'_> {
         SceneEffect::Record(SceneEvent { target: Some(self.plan.slug(seat).clone()), ..event })
     }
 
-    /// What a character did.
+    /// Returns an action of a character.
     pub(super) fn from(&self, kind: EventKind, seat: CastPlace, text: Arc<str>) -> SceneEffect {
         SceneEffect::Record(SceneEvent::new(self.at, self.source(seat), kind, text))
     }
 
-    /// What a character said, to these or to all.
+    /// Returns a speech of a character, to these characters or to all.
     pub(super) fn speak(
         &self,
         seat: CastPlace,
@@ -45,7 +45,7 @@ impl Events<'_> {
         SceneEffect::Record(SceneEvent { audience: audience.map(slugs), ..event })
     }
 
-    /// That an actor is asked to reformat this output.
+    /// Returns a request to an actor to reformat this output.
     pub(super) fn correct(&self, seat: CastPlace, output: &str) -> SceneEffect {
         let text = Prompt::Correction.as_str().into();
         let event = SceneEvent::new(self.at, Source::Coordinator, EventKind::Correct, text);
@@ -54,7 +54,7 @@ impl Events<'_> {
         SceneEffect::Record(SceneEvent { target: Some(target), raw, ..event })
     }
 
-    /// That the scene ended.
+    /// Returns the end of the scene.
     pub(super) fn close(&self, reason: CloseReason) -> SceneEffect {
         let text = format!("Scene ended: {reason}").into();
         let event = SceneEvent::new(self.at, Source::Coordinator, EventKind::Close, text);

@@ -1,4 +1,4 @@
-//! Who has the turn: the rotation and the ceiling of the turn machine.
+//! The floor: the rotation and the ceiling of the turn machine.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use dirigent_core::{
 
 use crate::machine::plan::{CastPlace, Plan};
 
-/// A channel of the turn machine in which the seats are agents. Two speak in turns; three or more once a round each, in an
-/// order that is drawn for each round, and none twice in a row unless someone came or went in between.
+/// A channel of the turn machine in which the seats are agents. Two characters alternate. Three or more speak once in
+/// each round, in an order that is drawn anew. None speaks twice in a row, unless another entered or left in between.
 #[derive(Clone, Debug)]
 pub(super) struct Floor {
     channel: TurnMachine,
-    /// Who is there, ascending.
+    /// The characters present, in ascending order.
     present: Vec<AgentKey>,
     granted: Option<AgentKey>,
-    /// Grants so far.
+    /// The number of grants so far.
     turns: u32,
     /// A buffer.
     effects: Vec<Effect>,
 }
 
-/// The rules: nothing ends a turn but its speech, and nothing the scene but its ceiling.
+/// Returns the rules: only its speech ends a turn, and only the ceiling ends the rotation.
 fn config(turns_max: u32) -> Arc<Config> {
     let config = Config::default().with(|config| {
         config.deadlines.start = None;
@@ -49,7 +49,7 @@ impl Floor {
         Self { channel, present: Vec::new(), granted: None, turns: 0, effects: Vec::new() }
     }
 
-    /// Gives the first in this order the floor.
+    /// Gives the floor to the first in this order.
     pub(super) fn open(
         &mut self,
         now: Timestamp,
@@ -65,18 +65,18 @@ impl Floor {
         self.granted.map(seat)
     }
 
-    /// Who has the floor.
+    /// Returns the character that has the floor.
     pub(super) fn granted(&self) -> Option<CastPlace> {
         self.granted.map(seat)
     }
 
-    /// The speaker has spoken: the next has the floor, unless the ceiling is reached.
+    /// Ends the speaker's turn. The next character has the floor, unless the ceiling is reached.
     pub(super) fn pass_on(&mut self, now: Timestamp) -> Option<CastPlace> {
         if let Some(agent) = self.granted.take() {
             let run = Some(RunId::new(u64::from(self.turns)));
             self.tell(now, &Input::Gate { agent: Some(agent), run, latest: None });
             self.tell(now, &Input::Replied { agent, run, next: None });
-            // Which words they were is of no concern to the turn machine: it delivers nothing here.
+            // The turn machine does not need the words, because it delivers no text here.
             let outcome = Outcome::Spoke { tail: Tail::of("spoken") };
             self.tell(now, &Input::RunEnded { agent, run, outcome });
             let messages = vec![MessageId::new(u64::from(self.turns))];
@@ -85,7 +85,7 @@ impl Floor {
         self.granted.map(seat)
     }
 
-    /// The character has turns from the next round on.
+    /// Gives the character turns, from the next round on.
     pub(super) fn join(&mut self, joining: CastPlace) {
         let agent = key(joining);
         if let Err(at) = self.present.binary_search(&agent) {
@@ -93,25 +93,25 @@ impl Floor {
         }
     }
 
-    /// The character has no further turn; if it had the floor, the next one has it.
+    /// Takes all further turns from the character. If it has the floor, the next character gets it.
     pub(super) fn leave(&mut self, now: Timestamp, leaving: CastPlace) {
         let agent = key(leaving);
         self.present.retain(|present| *present != agent);
         if self.granted == Some(agent) {
             self.granted = None;
         }
-        // The turn that it had may have been the last under the old ceiling. The new one is set when all have gone.
+        // Its turn may have been the last under the old ceiling. The new ceiling is set once all have left.
         self.tell(now, &Input::Reconfigure(config(u32::MAX)));
         self.tell(now, &Input::MemberLeft(agent));
     }
 
-    /// Sets how many turns there may still be, the one that is granted included.
+    /// Sets the number of remaining turns, including the current one.
     pub(super) fn set_ceiling(&mut self, now: Timestamp, turns: u32) {
         let had = self.turns - u32::from(self.granted.is_some());
         self.tell(now, &Input::Reconfigure(config(had.saturating_add(turns))));
     }
 
-    /// Tells the turn machine, and answers all that it asks for.
+    /// Gives the turn machine an input, and answers all its effects.
     fn tell(&mut self, now: Timestamp, input: &Input) {
         let mut effects = std::mem::take(&mut self.effects);
         let mut answers = Vec::new();
@@ -133,7 +133,7 @@ impl Floor {
                     | Effect::Inject { .. }
                     | Effect::Deliver { .. }
                     | Effect::CancelRun { .. } => {}
-                    // What a channel of a chat would do beside giving turns.
+                    // Effects that only a channel of a chat needs.
                     Effect::Delete { ticket, .. }
                     | Effect::Consult { ticket, .. }
                     | Effect::Poll { ticket, .. }

@@ -1,4 +1,4 @@
-//! Journals: after the scene, and when a character leaves it.
+//! Journals, written after the scene or when a character leaves it.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::machine::stage::{Asking, AwaitedAnswer};
 use crate::prompt::Prompt;
 use crate::protocol::is_marked;
 
-/// What an actor wrote for its journal, or answered in an interview: the speech, where it has the protocol's form, or a
-/// text without any tag of it and without a mark of thinking. None where it is neither, or blank.
+/// Returns an actor's journal entry or its answer in an interview. That is the speech if the output follows the
+/// protocol, or a text without its tags and without marks of thinking. Otherwise, or if it is blank, it returns `None`.
 pub(crate) fn written(output: &Output) -> Option<Arc<str>> {
     let text: Arc<str> = match output.as_turn() {
         Ok(parsed) => parsed.speech.shared(),
@@ -28,7 +28,7 @@ impl Machine {
     pub(super) fn ask_for_entry(&mut self, seat: CastPlace, effects: &mut Vec<SceneEffect>) {
         let state = self.seats.of(seat);
         state.presence = Presence::Leaving;
-        // The last words that it heard, it heard before it writes.
+        // The actor hears the last words before it writes.
         let heard = std::mem::take(&mut state.inbox);
         self.stage = AwaitedAnswer::Writing(Asking { seat, corrections: 0 });
         let cue = Cue::new(CueKind::Journal, heard, Some(Prompt::Journal));
@@ -55,7 +55,7 @@ impl Machine {
         }
     }
 
-    /// The entry is there, or will not come; the others are asked all the same.
+    /// Ends the wait for an entry, which came or will not come. The others are asked in either case.
     pub(super) fn end_entry(
         &mut self,
         seat: CastPlace,

@@ -1,4 +1,4 @@
-//! What a scene is to be.
+//! The plan of a scene.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::judge::SpokenLine;
 use crate::protocol::Speech;
 use crate::slug::Slug;
 
-/// A character's place in a scene: the cast first, then those who wait.
+/// A character's place in a scene: first the cast, then the waiting characters.
 ///
 /// ```
 /// use dirigent_scene::machine::CastPlace;
@@ -20,7 +20,7 @@ use crate::slug::Slug;
 pub struct CastPlace(u8);
 
 impl CastPlace {
-    /// The place with this index.
+    /// Creates a place with this index.
     pub const fn new(index: u8) -> Self {
         Self(index)
     }
@@ -31,10 +31,10 @@ impl CastPlace {
     }
 }
 
-/// The frame that a listener hears a speaker's speech in, given both names and nothing else.
+/// Makes the frame of a speech from the names of speaker and listener.
 type FrameOf = Arc<dyn Fn(&str, &str) -> Option<SpeechFrame> + Send + Sync>;
 
-/// How speech is framed when it is routed.
+/// The rule for frames around speech.
 ///
 /// ```
 /// use dirigent_scene::machine::FrameRule;
@@ -47,8 +47,8 @@ type FrameOf = Arc<dyn Fn(&str, &str) -> Option<SpeechFrame> + Send + Sync>;
 pub struct FrameRule(Option<FrameOf>);
 
 impl FrameRule {
-    /// Frames as this function says, which is given the names of speaker and listener. It cannot see the speech, which
-    /// stands unchanged within the frame. `None`: no frame.
+    /// Frames speech with your function, which gets the names of speaker and listener. It cannot see the speech, which
+    /// stays unchanged within the frame. Return `None` for no frame.
     pub fn custom(
         rule: impl Fn(&str, &str) -> Option<SpeechFrame> + Send + Sync + 'static,
     ) -> Self {
@@ -69,8 +69,8 @@ impl fmt::Debug for FrameRule {
     }
 }
 
-/// What a scene is to be, as far as the machine is concerned. [`Scene::builder`](crate::Scene::builder) checks and makes
-/// one; a driver of your own makes it with [`Plan::new`] and changes fields.
+/// The plan of a scene, as far as the machine needs it. [`Scene::builder`](crate::Scene::builder) checks and makes one.
+/// If you write your own driver, make it with [`Plan::new`] and change the fields.
 ///
 /// ```
 /// use dirigent_scene::machine::Plan;
@@ -84,28 +84,30 @@ impl fmt::Debug for FrameRule {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Plan {
-    /// All characters: those who are there from the beginning, then those who wait to enter. At most 64, of unique slugs.
+    /// All characters: first those present from the beginning, then those waiting to enter. At most 64, each with its
+    /// own slug.
     pub roles: Vec<CastRole>,
-    /// How many of them are there from the beginning; at least 2.
+    /// The number of characters present from the beginning, at least 2.
     pub present: usize,
-    /// Who speaks first. Default: the first of the cast.
+    /// The first speaker. By default it is the first of the cast.
     pub first_speaker: CastPlace,
-    /// Speeches for each character present, on average, after which the next actor is given the wind-down prompt.
+    /// The mean number of speeches for each character present, after which the next actor gets the wind-down prompt.
     /// Default 40; at most the hard cap.
     pub soft_cap: u32,
-    /// Speeches for each character present, on average, after which the scene ends. Default 60; at least 1.
+    /// The mean number of speeches for each character present, after which the scene ends. Default 60; at least 1.
     pub hard_cap: u32,
-    /// How many speeches follow one that closes the scene naturally. Default 1.
+    /// The number of speeches that may follow a natural close. Default 1.
     pub closing_replies: u32,
-    /// How often an actor is asked to reformat one output. Default 3.
+    /// The most times that an actor is asked to reformat one output. Default 3.
     pub corrections_max: u32,
-    /// What closes a scene naturally.
+    /// The words and actions that close a scene naturally.
     pub signs: CloseSigns,
-    /// How speech is framed. Default: not between two, and with the speaker's name among more.
+    /// The rule for frames. By default there is no frame between two characters, and one with the speaker's name among
+    /// more.
     pub frame: FrameRule,
-    /// Whether malformed outputs are kept in the log. Default: no.
+    /// True if malformed outputs are stored in the log. Default false.
     pub keep_raw: bool,
-    /// Decides the order in which three or more speak, which is drawn anew for each round. Default 0.
+    /// The seed for the order of three or more speakers, which is drawn anew in each round. Default 0.
     pub seed: u64,
 }
 
@@ -113,7 +115,7 @@ impl Plan {
     /// The most characters of a scene.
     pub const CHARACTERS_MAX: usize = dirigent_core::config::AGENTS_MAX;
 
-    /// Plans a scene of these characters with the default rules.
+    /// Creates a plan for these characters, with the default rules.
     pub fn new(cast: impl IntoIterator<Item = CastRole>) -> Self {
         let roles: Vec<CastRole> = cast.into_iter().collect();
         Self {
@@ -131,17 +133,17 @@ impl Plan {
         }
     }
 
-    /// Returns all places, those who wait included.
+    /// Returns all places, including those of waiting characters.
     pub fn seats(&self) -> impl Iterator<Item = CastPlace> + use<> {
         (0..=u8::MAX).map(CastPlace).take(self.roles.len())
     }
 
-    /// Those who are there from the beginning.
+    /// Returns the places of the characters present from the beginning.
     pub(super) fn cast(&self) -> impl Iterator<Item = CastPlace> + use<> {
         self.seats().take(self.present)
     }
 
-    /// The cast, the first speaker first.
+    /// Returns the places of the cast, first speaker first.
     pub(super) fn opening_order(&self) -> Vec<CastPlace> {
         let mut order: Vec<CastPlace> = self.cast().collect();
         order.sort_by_key(|seat| *seat != self.first_speaker);
@@ -171,7 +173,7 @@ impl Plan {
         self.known(seat).shared_name()
     }
 
-    /// Something that was said to all.
+    /// Returns a speech to all.
     pub(super) fn line(&self, seat: CastPlace, speech: Speech, number: u32) -> SpokenLine {
         SpokenLine { number, speaker: self.known(seat).clone(), speech, is_whisper: false }
     }

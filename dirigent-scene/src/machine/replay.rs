@@ -1,5 +1,6 @@
-//! A killed scene's machine, brought back from its event log. The log and the few answers of the host that it does not
-//! show are all that the machine was ever told, so they bring it to where it was; what it wants next is then done.
+//! Restores the machine of a killed scene from its event log. The log, and the few answers that it does not contain,
+//! are all the inputs that the machine ever had. So they bring it back to its last state, and its next effects are
+//! performed.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -14,45 +15,45 @@ use crate::machine::{CastPlace, Machine, Plan, SceneEffect, SceneInput};
 use crate::protocol::{Parsed, Speech, Thoughts};
 use crate::slug::Slug;
 
-/// What the host and the judge answered, and which journals were written, as far as the log does not show it.
+/// The answers of director and judge, and the journals that were written, as far as the log does not contain them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HostAnswers {
-    /// When the scene began.
+    /// The time at which the scene began.
     pub(crate) started: Timestamp,
-    /// Directions, by the number of the moment at which they were given, from 1.
+    /// Directions, by the number of their moment, from 1.
     pub(crate) directions: BTreeMap<u32, Vec<Direction>>,
-    /// The speeches with which the judge found that the scene had ended.
+    /// The speeches at which the judge found that the scene had ended.
     pub(crate) ended: BTreeSet<u32>,
-    /// Whose journal entry was begun.
+    /// The journal entries that were begun, by character.
     pub(crate) entries: BTreeMap<Slug, JournalEntry>,
 }
 
-/// How far the writing of a journal entry is.
+/// The progress of writing a journal entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JournalEntry {
-    /// It is in the journal if it ends there at this byte.
+    /// The entry is in the journal if it ends there at this byte.
     Begun(u64),
-    /// It is in the journal, whatever became of that.
+    /// The entry is in the journal, whatever happened to that file later.
     Written,
 }
 
-/// Where a scene stands whose log is read to its end.
+/// The state of a scene at the end of its log.
 #[derive(Debug)]
 pub(crate) struct Replayed {
     pub(crate) machine: Machine,
-    /// What is to be done now.
+    /// The effects to perform now.
     pub(crate) effects: Vec<SceneEffect>,
-    /// Entries that were recorded, and may not have reached their journals.
+    /// Entries that were recorded but may not have reached their journals.
     pub(crate) entries: Vec<(CastPlace, Arc<str>)>,
-    /// How many moments the host was asked at.
+    /// The number of moments at which the director was asked.
     pub(crate) moments: u32,
 }
 
-/// The log is not that of this scene, from this event on (counted from 1).
+/// The log belongs to another scene, from this event on (counted from 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Diverged(pub(crate) usize);
 
-/// Brings a machine that was not started to where the log ends.
+/// Brings a fresh machine to the end of the log.
 pub(crate) fn replay(
     mut machine: Machine,
     events: &[SceneEvent],
@@ -105,7 +106,7 @@ pub(crate) fn replay(
     Ok(Replayed { machine, effects: queue.into(), entries, moments })
 }
 
-/// A log that is read.
+/// A log that is being read.
 struct Reading<'a> {
     events: &'a [SceneEvent],
     at: usize,
@@ -118,13 +119,13 @@ impl<'a> Reading<'a> {
         self.events.get(self.at)
     }
 
-    /// When what is read next happened.
+    /// Returns the time of the next event.
     fn now(&self) -> Timestamp {
         let event = self.next().or_else(|| self.events.last());
         self.answers.started + event.map_or(std::time::Duration::ZERO, |event| event.at)
     }
 
-    /// What was answered to an effect, as what follows in the log shows it. None at the log's end.
+    /// Returns the answer to an effect, as the following events show it. Returns `None` at the end of the log.
     fn answer(&mut self, plan: &Plan, effect: &SceneEffect) -> Option<SceneInput> {
         let is_moment = matches!(effect, SceneEffect::Direct(_));
         let directions = self.answers.directions.get(&(self.moments + 1)).filter(|_| is_moment);
@@ -136,13 +137,13 @@ impl<'a> Reading<'a> {
             if self.answers.ended.contains(&line.number) {
                 return Some(SceneInput::Judged(Judgement::Ended));
             }
-            // The host was asked after the judge had said that it goes on.
+            // The director is asked only after the judge has said that the scene goes on.
             if self.answers.directions.contains_key(&(self.moments + 1)) {
                 return Some(SceneInput::Judged(Judgement::GoesOn));
             }
         }
         let next = self.next()?;
-        // Where a scene was aborted, what it waited for has failed or did not come in time.
+        // If the scene was aborted, the effect failed or did not finish in time.
         let is_late = next.reason == Some(CloseReason::TimedOut);
         let is_aborted = next.reason == Some(CloseReason::Aborted);
         Some(match effect {
@@ -170,7 +171,8 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// What an actor answered: a turn, something malformed, an entry; or nothing, where the log goes on with another.
+    /// Returns an actor's answer: a turn, a malformed output or an entry. If the log goes on with another character,
+    /// the actor failed.
     fn answer_of(&self, slug: &Slug, next: &SceneEvent) -> Option<SceneInput> {
         let is_its_own = next.from.character() == Some(slug) || next.target.as_ref() == Some(slug);
         Some(match next.kind {

@@ -1,4 +1,4 @@
-//! What the scene knows of each character: where it is, what it has not heard yet, and counts. Nothing of its content.
+//! The scene's state of each character: its presence, what it has not heard yet, and counts. No content is stored.
 
 use std::sync::Arc;
 
@@ -6,34 +6,34 @@ use crate::cue::HeardSpeech;
 use crate::director::{Audience, Moment};
 use crate::machine::plan::{CastPlace, Plan};
 
-/// One character.
+/// The state of one character.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SeatState {
     pub(super) presence: Presence,
-    /// Whether its actor was created.
+    /// True if its actor was created.
     pub(super) is_spawned: bool,
-    /// How many speeches it has made.
+    /// The number of its speeches.
     pub(super) spoken: u32,
-    /// Cues that its actor answered.
+    /// The number of cues that its actor has answered.
     pub(super) answered: u32,
-    /// What was said to it since its last turn.
+    /// The speeches to it since its last turn.
     pub(super) inbox: Vec<HeardSpeech>,
-    /// Whether it has had a turn.
+    /// True if it has had a turn.
     pub(super) has_begun: bool,
 }
 
-/// Where a character is.
+/// The presence of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Presence {
-    /// Not there yet.
+    /// It has not entered yet.
     #[default]
     Waiting,
     /// Its actor is being created.
     Entering,
     Present,
-    /// It hears no more, and is to write its journal.
+    /// It hears no more, and must write its journal.
     Leaving,
-    /// It has left, or wrote after the scene.
+    /// It has left, or has written after the scene.
     Gone,
 }
 
@@ -41,7 +41,7 @@ pub(super) enum Presence {
 #[derive(Clone, Debug)]
 pub(super) struct Seats {
     states: Vec<SeatState>,
-    /// The state that stands in for a seat that is not of this scene, which does not happen.
+    /// A placeholder for a seat that is not in this scene. That does not happen.
     unknown: SeatState,
 }
 
@@ -70,7 +70,7 @@ impl Seats {
         seats.filter(move |(_, state)| is_it(state.presence))
     }
 
-    /// Who is present, in the order of the cast.
+    /// Returns the characters present, in the order of the cast.
     pub(super) fn present(&self) -> impl Iterator<Item = CastPlace> {
         self.those(|presence| presence == Presence::Present).map(|(seat, _)| seat)
     }
@@ -79,25 +79,25 @@ impl Seats {
         self.those(|presence| matches!(presence, Presence::Present | Presence::Entering))
     }
 
-    /// How many are present or enter.
+    /// Returns the number of characters that are present or entering.
     pub(super) fn staying(&self) -> u32 {
         u32::try_from(self.those_staying().count()).unwrap_or(u32::MAX)
     }
 
-    /// How many turns those who stay may still have together, of this number each.
+    /// Returns how many turns the remaining characters may still have together, if each may have `cap`.
     pub(super) fn turns_left(&self, cap: u32) -> u32 {
         let spoken = self.those_staying().map(|(_, state)| state.spoken);
         let spoken = spoken.fold(0, u32::saturating_add);
         cap.saturating_mul(self.staying()).saturating_sub(spoken)
     }
 
-    /// The scene as a host sees it when this character has the turn.
+    /// Returns the moment at which this character has the turn.
     pub(super) fn moment(&self, plan: &Plan, speeches: u32, speaker: CastPlace) -> Moment {
         let present = self.present().map(|seat| plan.slug(seat).clone()).collect();
         Moment { speeches, speaker: plan.slug(speaker).clone(), present }
     }
 
-    /// Those of a whisper's audience who are present, in the order of the cast; none where all hear it.
+    /// Returns a whisper's listeners that are present, in the order of the cast. Returns `None` if all hear it.
     pub(super) fn listeners(
         &self,
         plan: &Plan,

@@ -1,4 +1,4 @@
-//! One turn: from the cue to the routed speech.
+//! One turn, from the cue to the routed speech.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::prompt::Prompt;
 use crate::protocol::{Parsed, Speech};
 
 impl Machine {
-    /// Gives the actor that has the floor its cue.
+    /// Gives a cue to the actor that has the floor.
     pub(super) fn ask(&mut self, effects: &mut Vec<SceneEffect>) {
         let Some(seat) = self.floor.granted() else {
             return self.close(self.ending.reason_at_ceiling(), effects);
@@ -59,7 +59,7 @@ impl Machine {
         }
     }
 
-    /// Asks an actor to reformat what it answered.
+    /// Asks an actor to reformat its answer.
     pub(super) fn correct(
         &mut self,
         asking: Asking,
@@ -105,7 +105,7 @@ impl Machine {
         self.end_or_go_on(line, is_close, effects);
     }
 
-    /// Passes a speech on to those who hear it.
+    /// Passes a speech on to its listeners.
     fn route(
         &mut self,
         from: CastPlace,

@@ -1,4 +1,4 @@
-//! What a scene waits for.
+//! The answer that a scene waits for.
 
 use std::sync::Arc;
 
@@ -6,45 +6,45 @@ use crate::machine::plan::CastPlace;
 use crate::machine::seat::{Presence, Seats};
 use crate::protocol::{Parsed, Speech};
 
-/// What is waited for: the answer to one effect.
+/// The answer that the scene waits for, which belongs to one effect.
 #[derive(Clone, Debug)]
 pub(super) enum AwaitedAnswer {
     NotStarted,
     Spawning(CastPlace),
     Briefing(CastPlace),
-    /// The host says who comes and goes.
+    /// The director decides who enters and leaves.
     Directing,
     /// An actor has the turn.
     Asking(Asking),
-    /// The host says who hears a speech.
+    /// The director decides who hears a speech.
     Hearing(CastPlace, Parsed),
-    /// A speech is shown, where scenes are shown.
+    /// The outlet shows a speech.
     Showing(Said),
-    /// The judge says whether this was the end.
+    /// The judge decides whether the scene has ended.
     Judging,
     /// An actor writes its journal.
     Writing(Asking),
-    /// Nothing, or nothing any more.
+    /// No answer is needed.
     Finished,
 }
 
-/// An actor that was asked for something, and how often it was corrected meanwhile.
+/// An actor that was asked, and how often it has been corrected.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asking {
     pub(super) seat: CastPlace,
     pub(super) corrections: u32,
 }
 
-/// A speech that is accepted and recorded, and not yet routed.
+/// A speech that was accepted and recorded but not yet routed.
 #[derive(Clone, Debug)]
 pub(super) struct Said {
     pub(super) seat: CastPlace,
     pub(super) speech: Speech,
-    /// Who hears it, where not everyone does.
+    /// The listeners, if only some hear it.
     pub(super) audience: Option<Arc<[CastPlace]>>,
 }
 
-/// What is to be done before the scene goes on.
+/// A task to do before the scene goes on.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Task {
     Enter(CastPlace),
@@ -52,7 +52,7 @@ pub(super) enum Task {
 }
 
 impl Task {
-    /// Whether it is an entry, which is then cancelled.
+    /// Cancels the task if it is an entry. Returns true if it was.
     pub(super) fn is_cancelled(self, seats: &mut Seats) -> bool {
         match self {
             Self::Leave(_) => false,
@@ -64,7 +64,7 @@ impl Task {
     }
 }
 
-/// What follows when no task is left.
+/// The next step once no task is left.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Next {
     Open,

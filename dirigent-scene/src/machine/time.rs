@@ -1,10 +1,10 @@
-//! Scene time: from the first event on, never back.
+//! The time of a scene, which starts with its first event and never goes back.
 
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
 
-/// When the scene began and where it is.
+/// The start and the current time of a scene.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SceneTime {
     start: Option<Timestamp>,
@@ -24,12 +24,12 @@ impl SceneTime {
         self.now
     }
 
-    /// The time of an event that is recorded now. The first one begins the scene.
+    /// Returns the time of an event that is recorded now. The first event begins the scene.
     pub(super) const fn elapsed(&self) -> Duration {
         self.elapsed
     }
 
-    /// The first event is recorded now.
+    /// Starts the time with the first event.
     pub(super) fn begin(&mut self) {
         self.start.get_or_insert(self.now);
     }

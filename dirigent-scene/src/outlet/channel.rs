@@ -1,4 +1,4 @@
-//! A scene that is played in a channel.
+//! Plays a scene in a channel.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,12 +13,13 @@ use dirigent::{ChannelId, Clock, DiscordApi, SystemClock};
 use crate::judge::SpokenLine;
 use crate::outlet::{Outlet, ShowError};
 
-/// Posts what is said into a channel, with an account for each character. The scene alone decides whose turn it is; the
-/// channel is not one of those in which Dirigent keeps turns (mode `none`). What people write there is not routed. Speech
-/// is split into messages as replies are, pings no account, keeps a pace, and counts as said when the chat has
+/// Posts speeches into a channel, with an account for each character. The scene alone decides whose turn it is, so the
+/// channel must not be one in which Dirigent keeps turns (its mode is `none`). Messages of people there are not routed.
+///
+/// Speech is split into messages like a reply. It pings no account, keeps a pace, and counts as said once the chat has
 /// confirmed its last message.
 ///
-/// A character without an account is one that a person plays with their own: what they say stands there already.
+/// If a character has no account, a person plays it with their own account, and their words are already in the channel.
 ///
 /// ```
 /// # fn with(maria: std::sync::Arc<dyn dirigent::DiscordApi>, sam: std::sync::Arc<dyn dirigent::DiscordApi>) {
@@ -35,15 +36,15 @@ pub struct ChannelOutlet {
     clock: Arc<dyn Clock>,
     pace: Duration,
     attempts: u32,
-    /// No message is posted before.
+    /// No message is posted before this time.
     next_at: Timestamp,
 }
 
-/// The wait after a failure for which the chat names none; it doubles each time.
+/// The wait after a failure if the chat does not name one. It doubles each time.
 const RETRY_WAIT: Duration = Duration::from_secs(1);
-/// The longest of those waits. One that the chat names is kept whole.
+/// The longest of those waits. If the chat names a wait, it is used unchanged.
 const RETRY_WAIT_MAX: Duration = Duration::from_secs(60);
-/// How many of the newest messages are looked through for a part that may have been posted.
+/// The number of newest messages that are searched for a part that may have been posted.
 const LOOK_BACK: u8 = 100;
 
 impl ChannelOutlet {
@@ -59,7 +60,7 @@ impl ChannelOutlet {
         }
     }
 
-    /// Sets the account that posts what the character with this slug says.
+    /// Sets the account that posts the speeches of the character with this slug.
     #[must_use]
     pub fn account(
         mut self,
@@ -70,28 +71,28 @@ impl ChannelOutlet {
         self
     }
 
-    /// Sets the least time between two messages. Default: one second, Discord's pace for a channel.
+    /// Sets the shortest time between two messages. Default one second, which is Discord's pace for a channel.
     #[must_use]
     pub const fn pace(mut self, pace: Duration) -> Self {
         self.pace = pace;
         self
     }
 
-    /// Sets how often a message is tried before the scene is given up. Default: 5.
+    /// Sets how often a message is tried before the scene is aborted. Default 5.
     #[must_use]
     pub const fn attempts(mut self, attempts: u32) -> Self {
         self.attempts = attempts;
         self
     }
 
-    /// Sets where time comes from. Default: the [`SystemClock`].
+    /// Sets the clock. By default it is the [`SystemClock`]; set another one in tests.
     #[must_use]
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
         self.clock = clock.into_shared();
         self
     }
 
-    /// Posts one message, with one nonce for all its attempts, so that it stands there once.
+    /// Posts one message. All attempts use one nonce, so that the message appears only once.
     async fn post(&mut self, account: &dyn DiscordApi, post: &Post) -> Result<(), ShowError> {
         let mut attempt = 0;
         loop {
@@ -112,13 +113,13 @@ impl ChannelOutlet {
         }
     }
 
-    /// How many of these parts stand there already, from the first on.
+    /// Returns how many of these parts are in the channel already, from the first on.
     async fn posted(&self, account: &dyn DiscordApi, parts: &[String]) -> Result<usize, ShowError> {
         let me = account.me().await.map_err(ShowError::new)?;
         let request = HistoryRequest { channel: self.channel, after: None, limit: LOOK_BACK };
         let mut messages = account.history(request).await.map_err(ShowError::new)?;
         if messages.is_empty() && account.reads_history(self.channel) != Some(true) {
-            // Some chats show an empty history to those who may not read it.
+            // Some chats show an empty history if the account may not read it.
             return Err(ShowError::new(
                 "it may stand in the channel already, and whether the account may read the channel is not known",
             ));
@@ -126,7 +127,7 @@ impl ChannelOutlet {
         messages.sort_by_key(|message| message.id);
         let own = messages.iter().filter(|message| message.author == me);
         let own: Vec<&str> = own.map(|message| &*message.content).collect();
-        // The newest messages of this account, as many of them as begin the speech.
+        // Look for the longest run of this account's newest messages that begins the speech.
         let most = parts.len().min(own.len());
         let stands = (1..=most).rev().find(|count| {
             let newest = own.get(own.len() - count..).unwrap_or_default();

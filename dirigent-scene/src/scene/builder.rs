@@ -1,4 +1,4 @@
-//! Describing a scene.
+//! Describes a scene.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -28,7 +28,7 @@ use crate::scene::setup::{CharacterSummary, Hands, Setup};
 use crate::slug::Slug;
 use crate::transcript::Transcript;
 
-/// Describes a scene. Made with [`Scene::builder`], which has the example.
+/// Describes a scene. You get one from [`Scene::builder`], which has an example.
 pub struct SceneBuilder {
     choices: Choices,
     title: Arc<str>,
@@ -37,7 +37,7 @@ pub struct SceneBuilder {
     cast: Vec<Character>,
     waiting: Vec<Character>,
     first_speaker: Option<Slug>,
-    /// The rules; its roles come last.
+    /// The rules. Its roles are added last.
     plan: Plan,
     folder: Option<SceneFolder>,
     draws_picture: bool,
@@ -49,7 +49,7 @@ pub struct SceneBuilder {
     deadlines: SceneDeadlines,
 }
 
-/// Directs nothing.
+/// A director without directions.
 struct NoDirector;
 
 impl Director for NoDirector {}
@@ -76,79 +76,81 @@ impl SceneBuilder {
         }
     }
 
-    /// Sets the title: the first line of the transcript, and in the headings of journals. Default: `Scene`.
+    /// Sets the title, for example "Scene 001 — Morning kitchen". It is the first line of the transcript, and part of
+    /// the journals' headings. Default `Scene`.
     #[must_use]
     pub fn title(mut self, title: impl Into<Arc<str>>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// Sets the setting, one line of the transcript. Default: empty.
+    /// Sets the setting, which is one line of the transcript, for example "A kitchen, early". Empty by default.
     #[must_use]
     pub fn setting(mut self, setting: impl Into<Arc<str>>) -> Self {
         self.setting = setting.into();
         self
     }
 
-    /// Sets the system prompt of all actors that have none of their own. Default: empty.
+    /// Sets the system prompt of all actors that have none of their own. Empty by default.
     #[must_use]
     pub fn system_prompt(mut self, text: Material) -> Self {
         self.system_prompt = text;
         self
     }
 
-    /// Adds a character that is there from the beginning; two or more are needed.
+    /// Adds a character that is present from the beginning. A scene needs at least two.
     #[must_use]
     pub fn character(mut self, character: Character) -> Self {
         self.cast.push(character);
         self
     }
 
-    /// Adds a character that waits, until the [`Director`] has it [enter](crate::Direction::Enter).
+    /// Adds a character that waits until the [`Director`] lets it [enter](crate::Direction::Enter).
     #[must_use]
     pub fn waiting(mut self, character: Character) -> Self {
         self.waiting.push(character);
         self
     }
 
-    /// Sets who speaks first. Default: the first character.
+    /// Sets the first speaker. By default it is the first character.
     #[must_use]
     pub fn first_speaker(mut self, slug: Slug) -> Self {
         self.first_speaker = Some(slug);
         self
     }
 
-    /// Sets the caps: speeches for each character present, on average, after which the next actor is given the
-    /// wind-down prompt (default 40), and after which the scene ends (default 60).
+    /// Sets the soft and the hard cap, as the mean number of speeches for each character present. After the soft cap
+    /// (default 40) the next actor gets the wind-down prompt. After the hard cap (default 60) the scene ends.
     #[must_use]
     pub fn caps(mut self, soft: u32, hard: u32) -> Self {
         (self.plan.soft_cap, self.plan.hard_cap) = (soft, hard);
         self
     }
 
-    /// Sets how many speeches follow one that closes the scene naturally. Default: 1.
+    /// Sets how many speeches may follow a natural close. With 1, the default, the other character can for example
+    /// answer a farewell.
     #[must_use]
     pub fn closing_replies(mut self, count: u32) -> Self {
         self.plan.closing_replies = count;
         self
     }
 
-    /// Sets how often an actor is asked to reformat one output. Default: 3.
+    /// Sets how often an actor is asked to reformat one output. Default 3.
     #[must_use]
     pub fn corrections_max(mut self, count: u32) -> Self {
         self.plan.corrections_max = count;
         self
     }
 
-    /// Sets what closes a scene naturally. Default: [`CloseSigns::default`].
+    /// Sets the words and actions that close a scene naturally. The default is [`CloseSigns::default`].
     #[must_use]
     pub fn close_signs(mut self, signs: CloseSigns) -> Self {
         self.plan.signs = signs;
         self
     }
 
-    /// Sets how speech is framed, given the names of the speaker and the listener. Default: not between two characters,
-    /// and by [`SpeechFrame::named`] among more.
+    /// Sets a function that frames speech, from the names of the speaker and the listener. By default there is no frame
+    /// between two characters, and [`SpeechFrame::named`] among more.
     #[must_use]
     pub fn frame(
         mut self,
@@ -158,81 +160,81 @@ impl SceneBuilder {
         self
     }
 
-    /// Keeps outputs that do not keep the protocol in the log, as `raw` of their `correct` event. Default: no.
+    /// Stores outputs that do not follow the protocol in the log, as `raw` of their `correct` event. Default false.
     #[must_use]
     pub const fn keep_raw(mut self, keep: bool) -> Self {
         self.plan.keep_raw = keep;
         self
     }
 
-    /// Sets the number from which the orders of three or more speakers are drawn. Default: 0.
+    /// Sets the seed for the orders of three or more speakers. Default 0.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.plan.seed = seed;
         self
     }
 
-    /// Sets the folder of the scene's files. It may be there, with notes and journals, but not with an earlier scene.
+    /// Sets the folder of the scene's files. It may exist and contain notes and journals, but no earlier scene.
     #[must_use]
     pub fn folder(mut self, path: impl Into<PathBuf>) -> Self {
         self.folder = Some(SceneFolder::new(path));
         self
     }
 
-    /// Draws the picture, `scene.html`, at the end. Default: no.
+    /// Draws the picture, `scene.html`, at the end, so that you can watch the scene in a browser. Default false.
     #[must_use]
     pub const fn picture(mut self, draw: bool) -> Self {
         self.draws_picture = draw;
         self
     }
 
-    /// Sets what creates the actors.
+    /// Sets the factory that creates the actors.
     #[must_use]
     pub fn actors(mut self, factory: impl ActorFactory + 'static) -> Self {
         self.actors = Some(Box::new(factory));
         self
     }
 
-    /// Sets the judge, which the roles A and B need, and C refuses.
+    /// Sets the judge. Roles A and B need one, and C refuses it.
     #[must_use]
     pub fn judge(mut self, judge: impl Judge + 'static) -> Self {
         self.judge = Some(Box::new(judge));
         self
     }
 
-    /// Sets who directs. Default: all are present from beginning to end, and hear everything.
+    /// Sets the director. Without one all characters are present from beginning to end, and hear everything.
     #[must_use]
     pub fn director(mut self, director: impl Director + 'static) -> Self {
         self.director = Box::new(director);
         self
     }
 
-    /// Sets where the scene is shown while it is played. Default: nowhere.
+    /// Sets the outlet that shows the scene while it is played. Without one it is not shown.
     #[must_use]
     pub fn outlet(mut self, outlet: impl Outlet + 'static) -> Self {
         self.outlet = Some(Box::new(outlet));
         self
     }
 
-    /// Sets where time comes from. Default: the [`SystemClock`].
+    /// Sets the clock. By default it is the [`SystemClock`]; set another one in tests.
     #[must_use]
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
         self.clock = clock.into_shared();
         self
     }
 
-    /// Changes how long the scene waits for actors, judge and outlet. Default: [`SceneDeadlines::default`].
+    /// Changes how long the scene waits for actors, judge and outlet. The default is [`SceneDeadlines::default`].
     #[must_use]
     pub fn deadlines(mut self, change: impl FnOnce(&mut SceneDeadlines)) -> Self {
         change(&mut self.deadlines);
         self
     }
 
-    /// Checks the description. Nothing is created and nothing is written.
+    /// Checks the description. It does not create an actor or write a file yet.
     ///
     /// # Errors
     ///
-    /// [`SceneBuildError`], with the first thing that is wrong.
+    /// Returns a [`SceneBuildError`] that names the first problem.
     pub fn build(self) -> Result<Scene, SceneBuildError> {
         let roles = self.roles()?;
         for (field, text, may_be_empty) in
@@ -291,7 +293,7 @@ impl SceneBuilder {
         }))
     }
 
-    /// The characters by their names, if those can be told from one another.
+    /// Returns the characters, if their names are usable and different.
     fn roles(&self) -> Result<Vec<CastRole>, SceneBuildError> {
         let count = self.cast.len() + self.waiting.len();
         match self.cast.len() {
@@ -324,7 +326,8 @@ impl SceneBuilder {
     }
 }
 
-/// What may not stand in a name or a title: it would begin a new line, or do something on a terminal.
+/// Returns true for a character that must not stand in a name or a title. It would begin a new line, or control a
+/// terminal.
 fn is_unfit(c: char) -> bool {
     c.is_control() || is_line_break(c)
 }

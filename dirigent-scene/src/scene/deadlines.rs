@@ -1,11 +1,11 @@
-//! How long a scene waits for others.
+//! Limits how long a scene waits for others.
 
 use std::time::Duration;
 
 use dirigent::Clock;
 
-/// How long a scene waits for actors, for its judge and for its outlet; `None` is without end. A wait that is over drops the future
-/// that it was for. Time is that of the scene's [clock](crate::SceneBuilder::clock).
+/// The longest waits of a scene for its actors, judge and outlet; with `None` it waits for ever. When a wait is over,
+/// its future is dropped. Time is that of the scene's [clock](crate::SceneBuilder::clock).
 ///
 /// ```
 /// use dirigent_scene::SceneDeadlines;
@@ -18,20 +18,20 @@ use dirigent::Clock;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SceneDeadlines {
-    /// How long an actor may take to be created, to be briefed, and to be restored, each. Default 5 min. After it the scene ends
-    /// as [`TimedOut`](crate::CloseReason::TimedOut); one that is being resumed is not resumed.
+    /// The longest time to create, brief or restore an actor, each. Default 5 min. After it the scene ends as
+    /// [`TimedOut`](crate::CloseReason::TimedOut), or is not resumed.
     pub ready: Option<Duration>,
-    /// How long an actor may take for one answer: a turn, a correction, a journal entry, an interview. Default 10 min. With a
-    /// turn or its correction the scene ends then as [`TimedOut`](crate::CloseReason::TimedOut), because what the actor
-    /// remembers of the cue is not known; a journal entry is missing then.
+    /// The longest time for one answer of an actor: a turn, a correction, a journal entry or an interview. Default 10
+    /// min. A late turn or correction ends the scene as [`TimedOut`](crate::CloseReason::TimedOut), because it is
+    /// unknown what the actor remembers of the cue. A late journal entry is missing.
     pub answer: Option<Duration>,
-    /// The same for an actor that is a [person](crate::Actor::is_person). Default 24 h.
+    /// The longest time for one answer of a [person](crate::Actor::is_person). Default 24 h.
     pub person: Option<Duration>,
-    /// How long the judge may take for one speech. Default 1 min. After it the scene goes on, and
+    /// The longest time for the judge to judge one speech. Default 1 min. After it the scene goes on, and
     /// [`Report::unjudged`](crate::Report::unjudged) names the speech.
     pub judge: Option<Duration>,
-    /// How long the outlet may take to show one speech, attempts included. Default 10 min. After it the scene ends as
-    /// [`TimedOut`](crate::CloseReason::TimedOut).
+    /// The longest time for the outlet to show one speech, including all attempts. Default 10 min. After it the scene
+    /// ends as [`TimedOut`](crate::CloseReason::TimedOut).
     pub show: Option<Duration>,
 }
 
@@ -49,7 +49,7 @@ impl Default for SceneDeadlines {
 }
 
 impl SceneDeadlines {
-    /// The name of one that leaves no time at all, if there is one.
+    /// Returns the name of a deadline that leaves no time at all, if there is one.
     pub(super) fn empty(&self) -> Option<&'static str> {
         let Self { ready, answer, person, judge, show } = self;
         let named = [
@@ -64,11 +64,11 @@ impl SceneDeadlines {
     }
 }
 
-/// Something did not come within this time.
+/// The result did not come within this time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Late(pub(super) Duration);
 
-/// What comes within the time that it has.
+/// Returns the result of `work` if it comes within the limit.
 pub(super) async fn within<T>(
     clock: &dyn Clock,
     limit: Option<Duration>,
@@ -79,7 +79,7 @@ pub(super) async fn within<T>(
     };
     let until = clock.now() + limit;
     tokio::select! {
-        // No timer is begun for what is there at once.
+        // If the result is there at once, no timer is started.
         biased;
         done = work => Ok(done),
         () = clock.sleep_until(until) => Err(Late(limit)),

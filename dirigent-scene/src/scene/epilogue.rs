@@ -1,4 +1,4 @@
-//! After the scene: what came of it, and interviews.
+//! After the scene: the report, and interviews.
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::scene::folder::{SceneFolder, append_section};
 use crate::scene::setup::{Actors, Setup};
 use crate::slug::Slug;
 
-/// What came of a scene.
+/// The report of a scene.
 ///
 /// ```
 /// fn tell(report: &dirigent_scene::Report) -> String {
@@ -30,24 +30,24 @@ use crate::slug::Slug;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// Why it ended.
+    /// Why the scene ended.
     pub reason: CloseReason,
-    /// How long it took, to its close.
+    /// The time until its close.
     pub duration: Duration,
-    /// Turns, words, corrections, by character.
+    /// Turns, words and corrections by character.
     pub summary: SceneSummary,
-    /// Characters that wrote no entry, with why, where an actor said why.
+    /// Characters without a journal entry, with the reason if the actor gave one.
     pub missing_entries: Vec<(Slug, Option<String>)>,
-    /// Speeches after which the judge gave no answer, by their numbers, with why: it failed, or did not answer in time. The scene
-    /// went on.
+    /// The numbers of the speeches that the judge did not judge, with the reason: it failed, or did not answer in time.
+    /// The scene went on.
     pub unjudged: Vec<(u32, String)>,
-    /// Entries that are shorter than 200 words or longer than 500, with their number of words. They are kept as they are.
+    /// Entries of fewer than 200 or more than 500 words, with their number of words. They are stored unchanged.
     pub unusual_entries: Vec<(Slug, usize)>,
-    /// Where the files are.
+    /// The folder of the files.
     pub folder: SceneFolder,
 }
 
-/// How many words an entry should have.
+/// The number of words that an entry should have.
 const ENTRY_WORDS: std::ops::RangeInclusive<usize> = 200..=500;
 
 impl Report {
@@ -77,8 +77,8 @@ impl Report {
     }
 }
 
-/// A scene that has ended, with its actors. They end when it is dropped, or with [`Epilogue::close`]; until then one that
-/// has written its journal may be interviewed.
+/// A scene that has ended, with its actors. You can interview each actor that has written its journal, until you drop
+/// the epilogue or call [`Epilogue::close`].
 ///
 /// ```no_run
 /// # async fn example(scene: dirigent_scene::Scene) -> Result<(), Box<dyn std::error::Error>> {
@@ -93,7 +93,7 @@ pub struct Epilogue {
     report: Report,
     actors: Actors,
     plan: Arc<Plan>,
-    /// Who wrote an entry.
+    /// The characters that wrote an entry.
     wrote: Vec<Slug>,
     clock: Arc<dyn Clock>,
     deadlines: SceneDeadlines,
@@ -111,18 +111,18 @@ impl Epilogue {
         Self { report, actors, plan: Arc::clone(plan), wrote, clock, deadlines }
     }
 
-    /// Returns what came of the scene.
+    /// Returns the report of the scene.
     pub const fn report(&self) -> &Report {
         &self.report
     }
 
-    /// Asks the actor of a character something, after the scene. Question and answer are appended to the character's
-    /// `interview.md`; they are in no event and no transcript. The question is the host's words, and reaches this actor
-    /// alone.
+    /// Asks the actor of a character a question after the scene. Question and answer are appended to the character's
+    /// `interview.md`, and appear in no event or transcript. The question is in your own words, and only this actor
+    /// reads it.
     ///
     /// # Errors
     ///
-    /// [`InterviewError`]; where it is not of the file, nothing was written.
+    /// Returns an [`InterviewError`]. Unless it is about the file, no file has changed.
     pub async fn interview(
         &mut self,
         slug: &str,
@@ -152,7 +152,7 @@ impl Epilogue {
         Ok(answer)
     }
 
-    /// Ends the actors, and returns what came of the scene.
+    /// Ends the actors, and returns the report of the scene.
     pub fn close(self) -> Report {
         self.report
     }
@@ -164,7 +164,7 @@ impl fmt::Debug for Epilogue {
     }
 }
 
-/// An interview came to nothing.
+/// Why an interview failed.
 ///
 /// ```
 /// assert!(dirigent_scene::InterviewError::NoEntry.to_string().contains("journal"));
@@ -175,25 +175,25 @@ pub enum InterviewError {
     /// No character has this slug.
     #[error("no character of the scene has this slug")]
     Unknown,
-    /// The character has written no journal entry: an interview comes after it.
+    /// The character has written no journal entry, which must come before an interview.
     #[error("the character has written no journal entry, after which an interview comes")]
     NoEntry,
-    /// The actor was not taken up again when the scene was resumed: everything was over but the files.
+    /// The actor was not restored, because when the scene was resumed only its files were unfinished.
     #[error("the actor is gone: the scene was resumed after its end")]
     Gone,
     /// The actor failed.
     #[error("the actor gave no answer: {0}")]
     Actor(#[source] ActorError),
-    /// The actor did not answer in time ([`SceneDeadlines`]). It may be asked again.
+    /// The actor did not answer in time ([`SceneDeadlines`]). You can ask it again.
     #[error("the actor gave no answer within {} s", after.as_secs_f64())]
     TimedOut {
-        /// How long was waited.
+        /// The time that was waited.
         after: Duration,
     },
-    /// The answer is blank, or has tags without keeping the protocol.
+    /// The answer is blank, or has tags but does not follow the protocol.
     #[error("the answer is blank, or has tags without keeping the protocol")]
     NoAnswer,
-    /// The answer was given, and could not be written.
+    /// The actor answered, but the answer could not be written.
     #[error(transparent)]
     File(FileError),
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a scene.
+//! Errors of a scene.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::log::LogError;
 use crate::outlet::ShowError;
 use crate::slug::Slug;
 
-/// A scene cannot be built as it was described. Nothing was created and nothing written; change what is named.
+/// Why a scene cannot be built. No actor was created and no file written, so correct the description and try again.
 ///
 /// ```
 /// use dirigent_scene::{SceneBuildError, CoordinatorRole, Isolation, Scene};
@@ -24,28 +24,28 @@ pub enum SceneBuildError {
     /// There is no character.
     #[error("a scene needs characters: none was added")]
     NoCharacters,
-    /// There is one character alone at the beginning.
+    /// Only one character is present at the beginning.
     #[error("a scene needs at least two characters at its beginning")]
     OneCharacter,
     /// There are more than [`Plan::CHARACTERS_MAX`](crate::machine::Plan::CHARACTERS_MAX).
     #[error("a scene has at most 64 characters, and {count} were added")]
     TooManyCharacters {
-        /// How many.
+        /// The number of characters.
         count: usize,
     },
     /// A name is empty, longer than 100 characters, or has line breaks or other control characters.
     #[error("the name of character {number} is empty, too long, or has control characters")]
     BadName {
-        /// Which character, from 1.
+        /// The number of the character, from 1.
         number: usize,
     },
-    /// A character's slug, or its folder's name, is none, or none could be derived from its name.
+    /// A character's slug or its folder's name is not a slug, or no slug could be derived from its name.
     #[error("{name} has no usable slug: name one with Character::slug")]
     BadSlug {
         /// The character.
         name: String,
     },
-    /// Two characters have one name; case does not matter.
+    /// Two characters have one name. Case does not matter.
     #[error("two characters are called {name}")]
     SameName {
         /// The name.
@@ -57,10 +57,10 @@ pub enum SceneBuildError {
         /// The slug.
         slug: Slug,
     },
-    /// The first speaker is not of the cast.
+    /// The first speaker is not in the cast.
     #[error("the first speaker {slug} is not there at the beginning")]
     NoFirstSpeaker {
-        /// Who was named.
+        /// The first speaker that you named.
         slug: Slug,
     },
     /// The soft cap is above the hard cap, or the hard cap is zero.
@@ -77,16 +77,16 @@ pub enum SceneBuildError {
         /// `title` or `setting`.
         field: &'static str,
     },
-    /// A deadline leaves no time. Without a deadline it is `None`.
+    /// A deadline leaves no time. Use `None` if you want no deadline.
     #[error("the deadline `{field}` must be longer than zero; None is without end")]
     NoTime {
-        /// Which of [`SceneDeadlines`](crate::SceneDeadlines).
+        /// The name of the field in [`SceneDeadlines`](crate::SceneDeadlines).
         field: &'static str,
     },
-    /// No folder was named.
+    /// You named no folder.
     #[error("a scene needs a folder for its files: SceneBuilder::folder")]
     NoFolder,
-    /// No factory of actors was given.
+    /// You gave no factory of actors.
     #[error("a scene needs actors: SceneBuilder::actors")]
     NoActors,
     /// The role needs a judge.
@@ -103,7 +103,7 @@ pub enum SceneBuildError {
     },
 }
 
-/// A scene did not begin, or did not end as scenes should. `Display` and `Debug` show nothing that was said or thought.
+/// Why a scene did not begin, or did not end as it should. `Display` and `Debug` show no word that was said or thought.
 ///
 /// ```
 /// fn may_try_again(error: &dirigent_scene::SceneError) -> bool {
@@ -114,62 +114,63 @@ pub enum SceneBuildError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {
-    /// The folder holds a scene already. Nothing was changed: name another folder, or resume that scene.
+    /// The folder already contains a scene, and has not changed. Name another folder, or resume that scene.
     #[error("{} is there already: name another folder, or resume the scene that it holds", file.display())]
     FolderInUse {
-        /// The file that is there.
+        /// The file of that scene.
         file: PathBuf,
     },
-    /// A file could not be read or written. Before the first actor: nothing was begun. Later: what was said so far is in
-    /// `events.jsonl`, and [`Scene::resume`](crate::Scene::resume) goes on from there.
+    /// A file could not be read or written. If it happens before the first actor, the scene has not begun. Later,
+    /// everything that was said is in `events.jsonl`, and [`Scene::resume`](crate::Scene::resume) continues from there.
     #[error(transparent)]
     File(#[from] FileError),
-    /// An actor could not be created or briefed, or gave no answer. The scene is closed as aborted; its files are final.
+    /// An actor could not be created or briefed, or did not answer. The scene is closed as aborted, and its files are
+    /// final.
     #[error("the actor of {slug} failed while {}: {source}", doing.as_str())]
     Actor {
-        /// Whose actor.
+        /// The actor's character.
         slug: Slug,
-        /// What it was to do.
+        /// The actor's task.
         doing: Doing,
-        /// Why it did not.
+        /// The actor's error.
         source: ActorError,
     },
-    /// An actor did not bring its output into the protocol's form. The scene is closed as aborted; its files are final.
+    /// An actor did not follow the protocol. The scene is closed as aborted, and its files are final.
     #[error("the actor of {slug} did not keep to the protocol in {outputs} outputs")]
     Protocol {
-        /// Whose actor.
+        /// The actor's character.
         slug: Slug,
-        /// How many outputs it gave.
+        /// The number of outputs that it gave.
         outputs: u32,
     },
-    /// A speech could not be shown. The scene is closed as aborted; its files are final.
+    /// A speech could not be shown. The scene is closed as aborted, and its files are final.
     #[error("the speech of {slug} could not be shown: {source}")]
     Show {
-        /// Who spoke.
+        /// The character that spoke.
         slug: Slug,
-        /// Why not.
+        /// The outlet's error.
         source: ShowError,
     },
-    /// An actor, or the outlet, did not do in time what it was to do ([`SceneDeadlines`](crate::SceneDeadlines)). The scene is
-    /// closed as timed out; its files are final.
+    /// An actor or the outlet did not finish in time ([`SceneDeadlines`](crate::SceneDeadlines)). The scene is closed
+    /// as timed out, and its files are final.
     #[error("{slug}: no answer within {} s while {}", after.as_secs_f64(), doing.as_str())]
     TimedOut {
-        /// Whose actor, or who spoke.
+        /// The actor's character, or the one that spoke.
         slug: Slug,
-        /// What was to be done.
+        /// The task that did not finish.
         doing: Doing,
-        /// How long the scene waited.
+        /// The time that was waited.
         after: Duration,
     },
-    /// The director stopped the scene. It is closed as aborted; its files are final.
+    /// The director stopped the scene. It is closed as aborted, and its files are final.
     #[error("the host stopped the scene")]
     Stopped,
-    /// The scene cannot be resumed. Nothing was changed.
+    /// The scene cannot be resumed. No file has changed.
     #[error(transparent)]
     Resume(#[from] ResumeError),
 }
 
-/// What an actor was to do when it failed.
+/// The task of an actor that failed.
 ///
 /// ```
 /// assert_eq!(dirigent_scene::Doing::Brief.as_str(), "being briefed");
@@ -177,18 +178,18 @@ pub enum SceneError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Doing {
-    /// To be created.
+    /// Being created.
     Spawn,
-    /// To take its briefing.
+    /// Reading its briefing.
     Brief,
-    /// To answer a cue.
+    /// Answering a cue.
     Respond,
-    /// To have its speech shown.
+    /// Having its speech shown.
     Show,
 }
 
 impl Doing {
-    /// Returns it in words, as they follow "while".
+    /// Returns the task in words that follow "while".
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Spawn => "being created",
@@ -199,7 +200,7 @@ impl Doing {
     }
 }
 
-/// Why a killed scene cannot be resumed. Nothing was changed: it stays readable, and
+/// Why a killed scene cannot be resumed. No file has changed, so you can still read the scene, and
 /// [`Scene::abandon`](crate::Scene::abandon) makes its files final.
 ///
 /// ```
@@ -211,40 +212,40 @@ impl Doing {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResumeError {
-    /// There is no log of a killed scene in the folder, or it cannot be read.
+    /// The folder has no log of a killed scene, or the log cannot be read.
     #[error("there is no scene to resume: {0}")]
     NoScene(#[source] LogError),
-    /// `resume.jsonl` is missing or of another version.
+    /// `resume.jsonl` is missing, or has another version.
     #[error("there is no scene to resume: resume.jsonl is missing, damaged or of another version")]
     NoAnswers,
-    /// The log is not one of a scene that was built like this.
+    /// The log does not belong to a scene that was built like this one.
     #[error("event {event} of the log does not fit this scene: was it built otherwise?")]
     OtherScene {
-        /// Which event, from 1.
+        /// The number of the first event that differs, from 1.
         event: usize,
     },
-    /// An actor that had turns saved no state. Prior turns are never sent again, so it cannot go on.
+    /// An actor that had turns saved no state. It cannot go on, because earlier turns are never sent again.
     #[error("the actor of {slug} had turns and saved no state")]
     NoSavedState {
-        /// Whose actor.
+        /// The actor's character.
         slug: Slug,
     },
-    /// What an actor saved is of another moment than the log, by more than the one answer that could be lost.
+    /// The actor's saved state and the log differ by more than the one answer that can be lost.
     #[error("the actor of {slug} saved {saved} answers, and the log has {logged}")]
     OutOfStep {
-        /// Whose actor.
+        /// The actor's character.
         slug: Slug,
-        /// Answers that the actor remembers.
+        /// The number of answers that the actor remembers.
         saved: u32,
-        /// Answers that the log has.
+        /// The number of answers in the log.
         logged: u32,
     },
-    /// An actor could not be taken up again.
+    /// An actor could not be restored.
     #[error("the actor of {slug} could not be restored: {source}")]
     Actor {
-        /// Whose actor.
+        /// The actor's character.
         slug: Slug,
-        /// Why not.
+        /// The actor's error.
         source: ActorError,
     },
 }

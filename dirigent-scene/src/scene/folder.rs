@@ -1,4 +1,4 @@
-//! The folder of one scene, and what lies where.
+//! The folder of one scene, with the place of each file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::files::{
 };
 use crate::slug::Slug;
 
-/// Where a scene's files lie.
+/// The folder of a scene's files.
 ///
 /// | file | what it is |
 /// | --- | --- |
@@ -24,7 +24,7 @@ use crate::slug::Slug;
 pub struct SceneFolder(PathBuf);
 
 impl SceneFolder {
-    /// Names a folder. It need not be there.
+    /// Names a folder. It need not exist.
     ///
     /// ```
     /// use dirigent_scene::SceneFolder;
@@ -68,17 +68,17 @@ impl SceneFolder {
         self.0.join("scene.html")
     }
 
-    /// Returns the path of a character's journal, unless it has one elsewhere.
+    /// Returns the path of a character's journal, unless you put it elsewhere.
     pub fn journal(&self, slug: &Slug) -> PathBuf {
         self.0.join(slug.as_str()).join("journal.md")
     }
 
-    /// Returns the path of what a character was asked after the scene.
+    /// Returns the path of a character's interview after the scene.
     pub fn interview(&self, slug: &Slug) -> PathBuf {
         self.0.join(slug.as_str()).join("interview.md")
     }
 
-    /// The file of an earlier scene that is here, if one is.
+    /// Returns a file of an earlier scene in this folder, if there is one.
     pub(super) fn earlier(&self) -> Result<Option<PathBuf>, FileError> {
         let files = [
             self.events(),
@@ -97,7 +97,7 @@ impl SceneFolder {
         Ok(None)
     }
 
-    /// Creates the folder and writes the notes. Where that fails, a folder that was not there is not there again.
+    /// Creates the folder and writes the notes. If that fails, a new folder is removed again.
     pub(super) fn begin(&self, choices: Choices) -> Result<(), FileError> {
         let was_there = self.0.exists();
         create_folder(&self.0)?;
@@ -112,7 +112,7 @@ impl SceneFolder {
         let path = self.notes();
         let before = read_if_there(&path)?.unwrap_or_default();
         let mut notes = choices.to_string().into_bytes();
-        // Notes of a scene that could not begin have the lines already.
+        // Notes of a scene that could not begin already have these lines.
         let rest = before.strip_prefix(&*notes).unwrap_or(&before);
         if !rest.is_empty() && rest.first() != Some(&b'\n') {
             notes.push(b'\n');
@@ -122,7 +122,7 @@ impl SceneFolder {
     }
 }
 
-/// Appends a section to a file of sections. What stands there is kept as it is.
+/// Appends a section to a file. The old content stays unchanged.
 pub(crate) fn append_section(path: &Path, section: &str) -> Result<(), FileError> {
     let mut content = read_if_there(path)?.unwrap_or_default();
     let length = content.len();
@@ -132,7 +132,7 @@ pub(crate) fn append_section(path: &Path, section: &str) -> Result<(), FileError
     file.append(content.get(length..).unwrap_or_default())
 }
 
-/// Adds a section behind those that stand there, with a blank line between.
+/// Adds a section at the end, after a blank line.
 pub(super) fn add_section(content: &mut Vec<u8>, section: &str) {
     if !content.is_empty() {
         let newlines = content.iter().rev().take_while(|byte| **byte == b'\n').count();

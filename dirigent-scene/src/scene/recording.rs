@@ -1,5 +1,5 @@
-//! The event log of a scene that runs, its transcript, and the few things that the log does not show: answers of the host, and
-//! whose journal was written.
+//! Writes the event log of a running scene, its transcript, and the few facts that the log does not contain: answers of
+//! director and judge, and which journals were written.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,24 +27,24 @@ pub(super) struct Recording {
     folder: SceneFolder,
     log: Appender,
     answers: Appender,
-    /// All events that are written, or wait to be.
+    /// All events that were written or wait for it.
     events: Vec<SceneEvent>,
     /// Lines that wait to be written.
     lines: Vec<u8>,
     transcript: Growing,
-    /// Whose journal entry was begun.
+    /// The journal entries that were begun.
     entries: BTreeMap<Slug, JournalEntry>,
 }
 
-/// The transcript of a scene that runs.
+/// The transcript of a running scene.
 #[derive(Debug)]
 struct Growing {
     transcript: Transcript,
-    /// The file, from the first speech on.
+    /// The file, once there is a first speech.
     file: Option<Appender>,
-    /// How many events are in it, or concern it not.
+    /// The number of events that it has processed.
     events: usize,
-    /// Whether someone came since what stands above its lines was written.
+    /// True if a character entered after the heading was written.
     is_old: bool,
 }
 
@@ -53,7 +53,7 @@ impl Growing {
         Self { transcript: transcript.clone(), file: None, events: 0, is_old: false }
     }
 
-    /// Writes what was said since the last time.
+    /// Writes the speeches since the last time.
     fn grow(&mut self, path: &Path, events: &[SceneEvent]) -> Result<(), FileError> {
         let mut lines = String::new();
         for event in events.get(self.events..).unwrap_or_default() {
@@ -91,12 +91,12 @@ enum Answer {
     Ended {
         speech: u32,
     },
-    /// The journal with this character's entry is written next, and has this many bytes then.
+    /// This character's entry is written next, and its journal will then have this many bytes.
     Entering {
         slug: Slug,
         length: u64,
     },
-    /// It is written.
+    /// The entry is written.
     Entered {
         slug: Slug,
     },
@@ -143,7 +143,7 @@ impl Recording {
         })
     }
 
-    /// Reads what a killed scene left.
+    /// Reads the files of a killed scene.
     pub(super) fn read(folder: &SceneFolder) -> Result<(SceneLog, HostAnswers), ReadError> {
         let bytes = read_if_there(&folder.host_answers()).map_err(ReadError::File)?;
         let answers = bytes.as_deref().and_then(read_answers);
@@ -151,10 +151,10 @@ impl Recording {
         let log = if answers.is_none() || is_there(&path).map_err(ReadError::File)? {
             SceneLog::read(path)
         } else if is_there(&folder.events()).map_err(ReadError::File)? {
-            // It was killed when the array had taken the place of the lines.
+            // The scene was killed after the array had replaced the lines.
             SceneLog::read(folder.events())
         } else {
-            // It was killed before its first event.
+            // The scene was killed before its first event.
             Ok(SceneLog::default())
         };
         let mut log = log.map_err(ReadError::Log)?;
@@ -162,7 +162,7 @@ impl Recording {
         Ok((log, answers.ok_or(ReadError::Answers)?))
     }
 
-    /// Goes on with the log of a killed scene: what was cut in the middle is taken away.
+    /// Continues the log of a killed scene. A line that was cut in the middle is removed.
     pub(super) fn go_on(
         folder: SceneFolder,
         log: SceneLog,
@@ -176,7 +176,7 @@ impl Recording {
             write_line(event, &mut lines);
         }
         let whole = read_if_there(&folder.running_events())?.unwrap_or_default();
-        // Written by the same hand, so the lines are a beginning of the file; what another wrote is written anew.
+        // The lines begin the file if this program wrote it. Otherwise they are written anew.
         if !whole.starts_with(&lines) {
             replace(&folder.running_events(), &lines)?;
         }
@@ -194,7 +194,7 @@ impl Recording {
         self.events.push(event);
     }
 
-    /// Writes what waits.
+    /// Writes the waiting lines.
     pub(super) fn flush(&mut self) -> Result<(), FileError> {
         if self.lines.is_empty() {
             return Ok(());
@@ -204,8 +204,9 @@ impl Recording {
         self.transcript.grow(&self.folder.transcript(), &self.events)
     }
 
-    /// Sees to it that a section stands in a character's journal, once, whenever the scene is killed: what is going to be written is
-    /// noted before, and that it is written afterwards. Between the two the journal itself says it.
+    /// Makes sure that a section is in a character's journal exactly once, even if the scene is killed at any point. A
+    /// note before the write says what will be written, and a note after it that it was. In between, the journal itself
+    /// tells.
     pub(super) fn write_entry(
         &mut self,
         slug: &Slug,
@@ -217,11 +218,11 @@ impl Recording {
             Some(JournalEntry::Begun(length)) => Some(*length),
             None => None,
         };
-        // A link to a journal stays a link.
+        // If a journal is a link, keep it one.
         let journal = fs::canonicalize(journal).unwrap_or_else(|_| journal.to_owned());
         let folder = folder_of(&journal);
         create_folder(folder)?;
-        // Another scene may write to this journal, too.
+        // Another scene may write to this journal at the same time.
         let lock = lock(folder);
         let mut content = read_if_there(&journal)?.unwrap_or_default();
         let end = begun.and_then(|length| usize::try_from(length).ok());
@@ -233,7 +234,7 @@ impl Recording {
             self.entries.insert(slug.clone(), JournalEntry::Begun(length));
             match lock {
                 Some(_) => replace(&journal, &content)?,
-                // Two scenes that write at once must not share the file beside the journal.
+                // Two scenes that write at once must not share the temporary file.
                 None => replace_over(&folder.join(part_of(&self.folder)), &journal, &content)?,
             }
         }
@@ -260,7 +261,7 @@ impl Recording {
     }
 
     fn note(&mut self, answer: &Answer) -> Result<(), FileError> {
-        // The events before it are written before it.
+        // Write the events before it first.
         self.flush()?;
         let mut line = Vec::new();
         write_line(answer, &mut line);
@@ -271,7 +272,7 @@ impl Recording {
         &self.events
     }
 
-    /// Makes the log an array, in place of the lines.
+    /// Replaces the log's lines by an array.
     pub(super) fn write_array(&self) -> Result<(), FileError> {
         let mut array = b"[".to_vec();
         for (at, event) in self.events.iter().enumerate() {
@@ -291,7 +292,7 @@ impl Recording {
         replace(&self.folder.transcript(), text.as_bytes())
     }
 
-    /// The scene is over and its files are written: what only a running one has is removed.
+    /// Removes the files that only a running scene needs, because the final ones are written.
     pub(super) fn end(&self) -> Result<(), FileError> {
         remove(&self.folder.running_events())?;
         remove(&self.folder.host_answers())
@@ -299,12 +300,12 @@ impl Recording {
 }
 
 fn write_line(value: &impl Serialize, lines: &mut Vec<u8>) {
-    // Neither a map with keys that are no text nor a writer that fails is in it.
+    // This cannot fail: no map has a key that is not text, and a vector accepts every write.
     let _ = serde_json::to_writer(&mut *lines, value);
     lines.push(b'\n');
 }
 
-/// The name of a file beside a journal that no other scene uses.
+/// Returns the name of a temporary file beside a journal that no other scene uses.
 fn part_of(folder: &SceneFolder) -> String {
     let path = fs::canonicalize(folder.path()).unwrap_or_else(|_| folder.path().to_owned());
     let mut hasher = DefaultHasher::new();
@@ -312,7 +313,7 @@ fn part_of(folder: &SceneFolder) -> String {
     format!(".scene-{:016x}.part", hasher.finish())
 }
 
-/// What the lines say that are whole. None where there is no first line of this version.
+/// Reads the complete lines. Returns `None` unless the first line has this version.
 fn read_answers(bytes: &[u8]) -> Option<HostAnswers> {
     let mut answers = HostAnswers::default();
     let mut is_known = false;
@@ -345,7 +346,7 @@ fn read_answers(bytes: &[u8]) -> Option<HostAnswers> {
     is_known.then_some(answers)
 }
 
-/// What a killed scene left cannot be read.
+/// The files of a killed scene cannot be read.
 #[derive(Debug)]
 pub(super) enum ReadError {
     Log(LogError),

@@ -1,4 +1,4 @@
-//! Going on with a killed scene, or ending it.
+//! Continues or ends a killed scene.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl From<ReadError> for SceneError {
     }
 }
 
-/// What a folder holds of a killed scene.
+/// The content of a killed scene's folder.
 struct Killed {
     replayed: Replayed,
     log: SceneLog,
@@ -43,12 +43,12 @@ fn read(scene: &mut Setup) -> Result<Killed, SceneError> {
     Ok(Killed { replayed, log, answers })
 }
 
-/// An actor that was taken up again, and whether it has an answer that was not recorded.
+/// A restored actor, and whether it has an answer that was not recorded.
 enum Seated {
     Restored(Restored, bool),
-    /// It has answered nothing, and is created and briefed anew.
+    /// It has answered no cue, so it is created and briefed anew.
     Anew,
-    /// It was created and not briefed; that is done next.
+    /// It was created but not briefed, so it is briefed next.
     Unbriefed,
 }
 
@@ -59,7 +59,7 @@ pub(super) async fn resume(mut scene: Setup) -> Result<Epilogue, SceneError> {
     let is_over = matches!(effects.as_slice(), [SceneEffect::Finish]);
     let mut seated = Vec::new();
     let plan = Arc::clone(&scene.plan);
-    // All actors are there before anything is changed.
+    // Restore all actors before any file changes.
     for (seat, role) in plan.seats().zip(&plan.roles) {
         if is_over || !machine.is_in_play(seat) {
             continue;
@@ -113,8 +113,8 @@ pub(super) async fn resume(mut scene: Setup) -> Result<Epilogue, SceneError> {
     run.go_on(effects).await
 }
 
-/// Whether the scene waits for this actor's answer, or comes to that when neither host nor judge has anything to say: what
-/// they had said would have been noted before the actor was asked.
+/// Returns true if the scene waits for this actor's answer, or will do so if director and judge answer as usual. Any
+/// other answer of theirs would have been noted before the actor was asked.
 fn leads_to(
     machine: &mut Machine,
     now: Timestamp,
@@ -145,9 +145,9 @@ pub(super) fn abandon(mut scene: Setup) -> Result<Report, SceneError> {
     let now = scene.hands.clock.now();
     let mut recording = Recording::go_on(scene.folder.clone(), log, answers, &scene.transcript)?;
     if !effects.contains(&SceneEffect::Finish) {
-        // What is recorded already in the machine's eyes stays recorded.
+        // Events that the machine considers recorded stay recorded.
         effects.retain(|effect| matches!(effect, SceneEffect::Record(_)));
-        // Nothing is refused: the scene waits for something.
+        // The machine accepts a stop, because the scene waits for an answer.
         let _ = machine.handle(now, SceneInput::Stop, &mut effects);
     }
     for effect in effects {

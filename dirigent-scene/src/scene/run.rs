@@ -1,4 +1,4 @@
-//! The driver: carries out what the machine asks for, one thing after the other. It decides nothing.
+//! The driver. It performs the effects of the machine one after the other, and makes no decisions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,23 +17,23 @@ use crate::scene::setup::{Actors, Hands, Setup};
 use crate::slug::Slug;
 use crate::transcript::Transcript;
 
-/// A scene that is played.
+/// A scene that is being played.
 pub(super) struct Run {
     scene: Setup,
     machine: Machine,
     recording: Recording,
     actors: Actors,
-    /// Answers that actors gave before the scene was killed, and that were not recorded.
+    /// Actors' answers from before the kill that were not recorded.
     given: BTreeMap<CastPlace, Output>,
-    /// The moments at which the host was asked.
+    /// The number of moments at which the director was asked.
     pub(super) moments: u32,
-    /// Whether what is shown next may have been shown before the scene was killed.
+    /// True if the next speech may have been shown before the kill.
     may_be_shown: bool,
-    /// Characters without an entry, with what is known of why.
+    /// Characters without an entry, with the reason if it is known.
     missing: Vec<(Slug, Option<String>)>,
-    /// Speeches that the judge said nothing about, with why.
+    /// Speeches that the judge did not judge, with the reason.
     unjudged: Vec<(u32, String)>,
-    /// Why an actor failed last.
+    /// The newest failure of an actor.
     failure: Option<SceneError>,
 }
 
@@ -60,13 +60,13 @@ impl Run {
         self.play(effects).await
     }
 
-    /// Plays on from where a killed scene stood.
+    /// Continues from the state of a killed scene.
     pub(super) async fn go_on(mut self, effects: Vec<SceneEffect>) -> Result<Epilogue, SceneError> {
         self.may_be_shown = effects.iter().any(|effect| matches!(effect, SceneEffect::Show(_)));
         self.play(effects).await
     }
 
-    /// Takes up an actor.
+    /// Adds a restored actor.
     pub(super) fn seat(&mut self, seat: CastPlace, restored: Restored, has_answer: bool) {
         let Restored { actor, last, .. } = restored;
         self.actors.insert(seat, actor);
@@ -75,7 +75,7 @@ impl Run {
         }
     }
 
-    /// Creates an actor anew that has answered nothing yet, and briefs it, unless that is done next.
+    /// Creates an actor that has answered no cue yet, and briefs it, unless that is the next effect.
     pub(super) async fn seat_anew(
         &mut self,
         seat: CastPlace,
@@ -120,14 +120,14 @@ impl Run {
         }
     }
 
-    /// Gives the machine what it waits for.
+    /// Gives the machine the input that it waits for.
     fn tell(&mut self, input: SceneInput, effects: &mut Vec<SceneEffect>) {
         let now = self.scene.hands.clock.now();
         let answer = self.machine.handle(now, input, effects);
         debug_assert!(answer.is_ok(), "the driver answers what was asked");
     }
 
-    /// Carries an effect out; gives the answer that the machine waits for, if it waits for one.
+    /// Performs an effect, and returns the machine's next input if the effect needs an answer.
     async fn perform(&mut self, effect: SceneEffect) -> Result<Option<SceneInput>, FileError> {
         Ok(Some(match effect {
             SceneEffect::Spawn(seat) => {
@@ -270,7 +270,7 @@ impl Run {
         SceneInput::Failed
     }
 
-    /// Remembers what was not done in time.
+    /// Remembers a task that did not finish in time.
     fn time_out(&mut self, slug: Slug, doing: Doing, Late(after): Late) -> SceneInput {
         self.failure = Some(SceneError::TimedOut { slug, doing, after });
         SceneInput::TimedOut
@@ -280,7 +280,7 @@ impl Run {
         self.scene.plan.slug(seat).clone()
     }
 
-    /// Sees to it that an entry stands in its journal, once.
+    /// Makes sure that an entry is in its journal exactly once.
     pub(super) fn write_entry(
         &mut self,
         seat: CastPlace,

@@ -1,4 +1,4 @@
-//! What a scene is played with.
+//! The parts of a scene.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,13 +28,13 @@ pub(super) struct Setup {
     pub(super) hands: Hands,
 }
 
-/// What the scene has of a character beside its name.
+/// A character's briefing and journal.
 pub(super) struct CharacterSummary {
     pub(super) briefing: Briefing,
     pub(super) journal_file: PathBuf,
 }
 
-/// What the scene reaches the world with.
+/// The scene's connections to the outside world.
 pub(super) struct Hands {
     pub(super) factory: Box<dyn ActorFactory>,
     pub(super) judge: Option<Box<dyn Judge>>,
@@ -50,5 +50,5 @@ impl Setup {
     }
 }
 
-/// Those who play, by their places.
+/// The actors, by their places.
 pub(super) type Actors = BTreeMap<CastPlace, Box<dyn Actor>>;
