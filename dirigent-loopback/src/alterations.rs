@@ -1,4 +1,4 @@
-//! What a test changes on its way: requests, answers and events.
+//! Changes that a test makes to requests, answers and events on their way.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::LoopbackDiscord;
 use super::endpoint::RestRoute;
 
-/// A request before it is carried out, as [`Alterations::requests`] may change it.
+/// A request before it is performed. You change it with [`Alterations::requests`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,15 +39,15 @@ use super::endpoint::RestRoute;
 pub struct AlteredRequest {
     /// The route.
     pub endpoint: RestRoute,
-    /// The account whose token the request has; none for an answer to a command.
+    /// The account of the request's token. An answer to a command has none.
     pub account: Option<UserId>,
-    /// What stands after the question mark.
+    /// The query parameters.
     pub query: BTreeMap<String, String>,
-    /// The body; null where there is none.
+    /// The body, or null if there is none.
     pub body: Value,
 }
 
-/// An answer before it is sent, as [`Alterations::answers`] may change it.
+/// An answer before it is sent. You change it with [`Alterations::answers`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -67,17 +67,17 @@ pub struct AlteredRequest {
 pub struct AlteredAnswer {
     /// The route.
     pub endpoint: RestRoute,
-    /// The account whose token the request had; none for an answer to a command.
+    /// The account of the request's token. An answer to a command has none.
     pub account: Option<UserId>,
     /// The HTTP status.
     pub status: u16,
-    /// The headers; the names are in small letters.
+    /// The headers. Their names are in lower case.
     pub headers: BTreeMap<String, String>,
-    /// The body; null where there is none, or where it is not JSON.
+    /// The body. It is null if there is none, or if it is not JSON.
     pub body: Value,
 }
 
-/// An event of the gateway before a session gets it, as [`Alterations::events`] may change it.
+/// An event of the gateway before a session gets it. You change it with [`Alterations::events`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -95,17 +95,17 @@ pub struct AlteredAnswer {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct AlteredEvent {
-    /// The account whose session it is.
+    /// The account of the session.
     pub account: UserId,
-    /// The name, for instance `MESSAGE_CREATE`.
+    /// The name, for example `MESSAGE_CREATE`.
     pub name: &'static str,
     /// The data.
     pub data: Value,
-    /// Whether a connection has the session; if none has it, the event waits for a resume.
+    /// True if the session has a connection. Otherwise the event waits for a resume.
     pub is_connected: bool,
 }
 
-/// A file before the file host sends it, as [`Alterations::files`] may change it.
+/// A file before the file host sends it. You change it with [`Alterations::files`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -129,11 +129,11 @@ pub struct AlteredFile {
     pub path: String,
     /// The HTTP status.
     pub status: u16,
-    /// The headers; the names are in small letters. A `content-length` that you set stays, even if it is wrong.
+    /// The headers. Their names are in lower case. If you set a `content-length`, it stays, even if it is wrong.
     pub headers: BTreeMap<String, String>,
     /// The bytes, as many as you like and of any kind.
     pub bytes: Vec<u8>,
-    /// The time between the headers and the bytes, by the clock of the [`MemoryDiscord`]; 0 at first.
+    /// The time between the headers and the bytes, by the clock of the [`MemoryDiscord`]. It begins as 0.
     ///
     /// [`MemoryDiscord`]: dirigent_testkit::MemoryDiscord
     pub delay: Duration,
@@ -152,8 +152,8 @@ impl fmt::Debug for AlteredFile {
 type Change<T> = Arc<dyn Fn(&mut T) + Send + Sync>;
 type Filter<T> = Arc<dyn Fn(&mut T) -> bool + Send + Sync>;
 
-/// All changes that a test makes to what goes between a server and its clients, by [`LoopbackDiscord::alter`]. Several changes
-/// of a kind are made in the order in which they were set.
+/// All changes that your test makes to the traffic between a server and its clients. You get it from
+/// [`LoopbackDiscord::alter`]. If you set several changes of one kind, they apply in that order.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -188,34 +188,35 @@ struct Set {
 }
 
 impl Alterations {
-    /// Changes every request from now on, after its token was accepted and before it is carried out.
+    /// Changes every request from now on, after its token was accepted and before it is performed.
     pub fn requests(&self, change: impl Fn(&mut AlteredRequest) + Send + Sync + 'static) {
         self.set().requests.push(Arc::new(change));
     }
 
-    /// Changes every answer from now on, before it is sent: what was asked is done, and its client hears something
-    /// else. [`LoopbackDiscord::traffic`] and the limits have the answer before the change.
+    /// Changes every answer from now on, before it is sent, for example to remove a header. The request has been
+    /// performed, but its client reads something else. [`LoopbackDiscord::traffic`] and the limits see the unchanged
+    /// answer.
     pub fn answers(&self, change: impl Fn(&mut AlteredAnswer) + Send + Sync + 'static) {
         self.set().answers.push(Arc::new(change));
     }
 
-    /// Changes every file from now on, before the file host sends it: a wrong length, a redirect, bytes that are no
-    /// text, too many of them, or none for a while.
+    /// Changes every file from now on, before the file host sends it. For example, give it a wrong length, a redirect,
+    /// bytes that are not text, too many of them, or none for a while.
     pub fn files(&self, change: impl Fn(&mut AlteredFile) + Send + Sync + 'static) {
         self.set().files.push(Arc::new(change));
     }
 
-    /// Changes every event from now on, `READY` and `GUILD_CREATE` included; an event for which `change` returns
-    /// `false` does not reach its session. Those of [`LoopbackDiscord::push`] are not changed. The change must not call
-    /// the server or its [`MemoryDiscord`], whose locks are taken meanwhile.
+    /// Changes every event from now on, including `READY` and `GUILD_CREATE`. If `change` returns `false`, the event
+    /// does not reach its session. Events of [`LoopbackDiscord::push`] are not changed. Do not call the server or its
+    /// [`MemoryDiscord`] in it, because their locks are held.
     ///
     /// [`MemoryDiscord`]: dirigent_testkit::MemoryDiscord
     pub fn events(&self, change: impl Fn(&mut AlteredEvent) -> bool + Send + Sync + 'static) {
         self.set().events.push(Arc::new(change));
     }
 
-    /// Refuses every resume from now on, as when the session is over: the client has to identify anew, and what was
-    /// said meanwhile is in the history only.
+    /// Refuses every resume from now on, as if the session were over. The client must identify again, and events that
+    /// it missed are only in the history.
     pub fn refuse_resumes(&self) {
         self.set().refuses_resumes = true;
     }
@@ -224,7 +225,7 @@ impl Alterations {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes a request; its query and its body come back.
+    /// Changes a request. Returns its query and its body.
     pub(crate) fn change_request(
         &self,
         mut request: AlteredRequest,
@@ -262,7 +263,7 @@ impl Alterations {
         }
         head.status = StatusCode::from_u16(answer.status).unwrap_or(head.status);
         head.headers = headers(&answer.headers);
-        // A body that is no JSON, and was left alone, goes out as it is.
+        // A body that is not JSON goes out unchanged, unless the test set one.
         let bytes = if answer.body == before {
             bytes
         } else if answer.body.is_null() {
@@ -284,7 +285,7 @@ impl Alterations {
         file
     }
 
-    /// Changes an event, or keeps it from its session.
+    /// Changes an event, or returns `None` to keep it from its session.
     pub(crate) fn change_event(&self, mut event: AlteredEvent) -> Option<Value> {
         let filters = self.set().events.clone();
         filters.iter().all(|filter| filter(&mut event)).then_some(event.data)
@@ -295,7 +296,7 @@ impl Alterations {
     }
 }
 
-/// Headers as they go out, without those that HTTP does not allow.
+/// Returns the headers to send, without those that HTTP does not allow.
 pub(crate) fn headers(set: &BTreeMap<String, String>) -> HeaderMap {
     let parsed =
         set.iter().filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)));
@@ -303,7 +304,7 @@ pub(crate) fn headers(set: &BTreeMap<String, String>) -> HeaderMap {
 }
 
 impl LoopbackDiscord {
-    /// Changes what goes between the server and its clients from now on.
+    /// Returns the changes to the traffic between the server and its clients. Add your own to them.
     pub fn alter(&self) -> &Alterations {
         &self.state.alterations
     }

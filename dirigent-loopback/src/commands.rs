@@ -1,4 +1,4 @@
-//! Commands from a person's side: using one, and seeing what was answered.
+//! Slash commands from a person's side: using one, and reading the answers.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use dirigent_testkit::memory_discord::applications::{Answered, FIRST_ANSWER, Int
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::world::World;
 
-/// The id of an interaction: one use of a command.
+/// The id of an interaction, which is one use of a command.
 ///
 /// ```
 /// use dirigent_loopback::InteractionId;
@@ -28,7 +28,7 @@ impl InteractionId {
         Self(id)
     }
 
-    /// The number inside.
+    /// Returns the number.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -51,14 +51,14 @@ impl fmt::Display for InteractionId {
 pub enum CommandError {
     /// The application has no such command there.
     NoCommand,
-    /// The account may not use it: it does not see the channel, may not use commands, or lacks the
-    /// permissions that the command needs.
+    /// The account may not use it. It cannot see the channel, may not use commands, or lacks permissions that the
+    /// command needs.
     NotAllowed,
     /// The command has no such option.
     NoOption(String),
-    /// The command takes this option, which is missing.
+    /// The command requires this option.
     MissingOption(String),
-    /// The option does not have this value among its choices, or takes another kind.
+    /// The option does not accept this value, because it has another kind or is not among its choices.
     BadValue(String),
 }
 
@@ -76,7 +76,7 @@ impl fmt::Display for CommandError {
 
 impl std::error::Error for CommandError {}
 
-/// One answer to a command, as its user sees it.
+/// An answer to a command, as its user sees it.
 ///
 /// ```no_run
 /// # use dirigent_loopback::{InteractionId, LoopbackDiscord};
@@ -89,11 +89,11 @@ impl std::error::Error for CommandError {}
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShownAnswer {
-    /// Its message.
+    /// The id of the answer's message.
     pub id: MessageId,
-    /// Its text; empty while it is only promised.
+    /// The text. It is empty while the answer is deferred.
     pub content: String,
-    /// Whether only the user sees it.
+    /// True if only the user sees it.
     pub is_private: bool,
 }
 
@@ -107,14 +107,17 @@ impl fmt::Debug for ShownAnswer {
 }
 
 impl LoopbackDiscord {
-    /// Lets an account use a command of a bot's application, as with a client: the bot's sessions of the
-    /// gateway are told, and have three seconds for a first answer. A command within another is named
-    /// with both names, for instance `talk stop`. An option that takes an account, a channel or a role is given as an id,
-    /// a mention or a name: the bot gets the id, and what it names beside the options.
+    /// Lets an account use a command of a bot's application, as with a client. The bot's gateway sessions get the
+    /// interaction, and have three seconds for a first answer. Name a subcommand with both names, for example
+    /// `talk stop`.
+    ///
+    /// If an option names an account, a channel or a role, give it as an id, a mention or a name. The bot gets the id,
+    /// and the resolved object beside the options.
     ///
     /// # Errors
     ///
-    /// What a client would not let pass: no such command, no such option, no right to it.
+    /// Returns the [`CommandError`] for which a client would not send the command, for example because an option is
+    /// missing or the account may not use it.
     pub fn use_command(
         &self,
         channel: ChannelId,
@@ -166,7 +169,7 @@ impl LoopbackDiscord {
         Ok(InteractionId(id))
     }
 
-    /// The name of a command's option, where a bot has the command there and it has only one.
+    /// Returns the name of a command's option, if the bot has the command there and it has exactly one option.
     pub fn only_option(&self, channel: ChannelId, bot: UserId, command: &str) -> Option<String> {
         let world = self.state.discord.world();
         let guild = world.places.rooms.get(&channel)?.guild;
@@ -177,8 +180,8 @@ impl LoopbackDiscord {
         }
     }
 
-    /// Whether the bot let the three seconds for a first answer pass: a client then shows that the application did not respond. What
-    /// it answers later is refused.
+    /// Returns true if the bot did not answer within three seconds. A client then shows that the application did not
+    /// respond, and later answers are refused.
     pub fn is_unanswered(&self, used: InteractionId) -> bool {
         let world = self.state.discord.world();
         let now = world.clock.now();
@@ -187,7 +190,7 @@ impl LoopbackDiscord {
         })
     }
 
-    /// What was answered to a command so far, oldest first.
+    /// Returns all answers to a command so far, oldest first.
     pub fn answers(&self, used: InteractionId) -> Vec<ShownAnswer> {
         let world = self.state.discord.world();
         let Some(found) = world.applications.interactions.get(&used.0) else {
@@ -211,7 +214,7 @@ impl LoopbackDiscord {
     }
 }
 
-/// Whether an account with these permissions may use a command.
+/// Returns true if an account with these permissions may use a command.
 fn may_use(command: &Value, allowed: Permissions, guild: Option<GuildId>) -> bool {
     if guild.is_none() {
         return allowed.contains(Permissions::VIEW_CHANNEL);
@@ -220,12 +223,12 @@ fn may_use(command: &Value, allowed: Permissions, guild: Option<GuildId>) -> boo
     let needed = needed.and_then(|bits| bits.parse().ok()).map(Permissions::from_bits);
     let is_administrator = allowed.contains(Permissions::ADMINISTRATOR);
     let basic = Permissions::VIEW_CHANNEL | Permissions::USE_APPLICATION_COMMANDS;
-    // Nothing at all means administrators only.
+    // No permission in the list means that only administrators may use it.
     let suits = needed.is_none_or(|needed| !needed.is_empty() && allowed.contains(needed));
     is_administrator || (allowed.contains(basic) && suits)
 }
 
-/// The options as the application gets them, checked against the command.
+/// Returns the options as the application gets them, checked against the command.
 fn given_options<'a>(
     command: &Value,
     mut inner: impl Iterator<Item = &'a str>,
@@ -268,7 +271,7 @@ fn kind_of(option: &Value) -> Option<u64> {
     option.get("type").and_then(Value::as_u64)
 }
 
-/// Whether an option may have this value: of its kind, and one of its choices if it has some.
+/// Returns true if an option accepts this value, by its kind and its choices.
 fn takes(option: &Value, value: &Value) -> bool {
     let is_of_kind = match kind_of(option) {
         Some(4) => value.is_i64() || value.is_u64(),
@@ -283,7 +286,7 @@ fn takes(option: &Value, value: &Value) -> bool {
     is_of_kind && is_chosen
 }
 
-/// The use of a command as it is pushed.
+/// Returns the interaction as it is pushed.
 fn interaction(
     world: &World,
     id: u64,

@@ -1,4 +1,4 @@
-//! The port at which connections are accepted, or refused for a while.
+//! The port that accepts connections, or refuses them for a while.
 
 use std::future::poll_fn;
 use std::io;
@@ -12,15 +12,15 @@ use dirigent::{Clock as _, SystemClock};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Notify;
 
-/// How many connections may wait to be accepted.
+/// The most connections that may wait to be accepted.
 const BACKLOG: u32 = 1_024;
 
-/// How long is waited after the listener broke.
+/// The wait after the listener broke.
 const BROKEN: Duration = Duration::from_secs(1);
 
 /// A port on 127.0.0.1.
 pub(super) struct Door {
-    /// Where it is, open or not.
+    /// The address, whether open or not.
     pub(super) address: SocketAddr,
     place: Mutex<Place>,
     opened: Notify,
@@ -28,8 +28,8 @@ pub(super) struct Door {
 
 enum Place {
     Open(TcpListener),
-    /// The port is kept by a socket that does not listen: connections are refused. None when the system did
-    /// not give the port back.
+    /// A socket that does not listen holds the port, so connections are refused. It is `None` if the system did not
+    /// return the port.
     Closed(Option<TcpSocket>),
 }
 
@@ -41,7 +41,7 @@ impl Door {
         Ok(Self { address, place: Mutex::new(Place::Open(listener)), opened: Notify::new() })
     }
 
-    /// The next connection, whenever one is accepted again.
+    /// Returns the next connection. While the port is closed, it waits until it is open again.
     pub(super) async fn accept(&self) -> TcpStream {
         let (clock, mut shortage) = (SystemClock::new(), Shortage::new("the loopback Discord"));
         loop {
@@ -55,7 +55,7 @@ impl Door {
                         shortage.accepted();
                         return stream;
                     }
-                    // A listener on loopback that can never accept again is waited for as well: it may be opened anew.
+                    // Even if this listener can never accept again, wait, because the port may be opened anew.
                     Err(error) => {
                         let wait = shortage.failed(error).unwrap_or(BROKEN);
                         clock.sleep_until(clock.now() + wait).await;
@@ -66,13 +66,13 @@ impl Door {
         }
     }
 
-    /// Refuses connections, those that wait to be accepted too.
+    /// Refuses connections, including those that wait to be accepted.
     pub(super) fn close(&self) {
         let mut place = self.place();
         if matches!(*place, Place::Closed(_)) {
             return;
         }
-        // The listener must go first: no other socket can have its port meanwhile.
+        // Drop the listener first, because no other socket can bind its port before.
         *place = Place::Closed(None);
         match self.reserve() {
             Ok(socket) => *place = Place::Closed(Some(socket)),
@@ -96,7 +96,7 @@ impl Door {
 
     fn reserve(&self) -> io::Result<TcpSocket> {
         let socket = TcpSocket::new_v4()?;
-        // Connections of the listener before may still be there.
+        // Connections of the old listener may still exist.
         socket.set_reuseaddr(true)?;
         socket.bind(self.address)?;
         Ok(socket)

@@ -1,4 +1,4 @@
-//! What can be asked for: every route that the server has.
+//! The routes of the server.
 
 use percent_encoding::percent_decode_str;
 
@@ -13,49 +13,49 @@ use percent_encoding::percent_decode_str;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum RestRoute {
-    /// Who the account is.
+    /// Reads the token's own account.
     GetCurrentUser,
-    /// The account's guilds, page by page.
+    /// Lists the account's guilds, page by page.
     ListCurrentUserGuilds,
     /// Opens a direct message.
     CreateDirect,
     /// Reads an account.
     GetUser,
-    /// The gateway's address.
+    /// Reads the gateway's address.
     GetGateway,
-    /// The gateway's address, and how to connect.
+    /// Reads the gateway's address, and how to connect.
     GetGatewayBot,
-    /// The account's application.
+    /// Reads the account's application.
     GetCurrentApplication,
-    /// The same, by its older name.
+    /// Reads the account's application, by the older path.
     GetOauthApplication,
-    /// The sounds that Discord itself has; here there are none.
+    /// Lists Discord's own sounds. Here there are none.
     ListDefaultSounds,
-    /// A guild.
+    /// Reads a guild.
     GetGuild,
-    /// A guild's channels.
+    /// Lists a guild's channels.
     ListGuildChannels,
     /// Creates a channel.
     CreateGuildChannel,
-    /// A guild's members, page by page.
+    /// Lists a guild's members, page by page.
     ListGuildMembers,
-    /// Members by the beginning of their names.
+    /// Searches members by the beginning of their names.
     SearchGuildMembers,
-    /// A member.
+    /// Reads a member.
     GetGuildMember,
     /// Gives a member a role.
     AddMemberRole,
     /// Takes a role from a member.
     RemoveMemberRole,
-    /// A guild's roles.
+    /// Lists a guild's roles.
     ListGuildRoles,
-    /// A guild's threads.
+    /// Lists a guild's threads.
     ListActiveThreads,
-    /// A guild's own emoji.
+    /// Lists a guild's own emoji.
     ListEmojis,
-    /// One of a guild's own emoji.
+    /// Reads one of a guild's own emoji.
     GetEmoji,
-    /// A channel.
+    /// Reads a channel.
     GetChannel,
     /// Changes a channel.
     UpdateChannel,
@@ -63,115 +63,115 @@ pub enum RestRoute {
     DeleteChannel,
     /// Sets an overwrite.
     SetOverwrite,
-    /// Takes an overwrite away.
+    /// Deletes an overwrite.
     DeleteOverwrite,
-    /// Messages, page by page.
+    /// Lists messages, page by page.
     ListMessages,
     /// Posts a message.
     CreateMessage,
     /// Deletes several messages.
     DeleteMessages,
-    /// A message.
+    /// Reads a message.
     GetMessage,
     /// Changes a message.
     UpdateMessage,
     /// Deletes a message.
     DeleteMessage,
-    /// Reacts to a message.
+    /// Adds a reaction to a message.
     AddReaction,
-    /// Takes the own reaction away.
+    /// Removes the account's own reaction.
     RemoveOwnReaction,
-    /// Takes another's reaction away.
+    /// Removes another account's reaction.
     RemoveReaction,
-    /// Who reacted with an emoji, page by page.
+    /// Lists the accounts that reacted with an emoji, page by page.
     ListReactions,
-    /// Takes all reactions with an emoji away.
+    /// Removes all reactions with an emoji.
     RemoveReactionsOfEmoji,
-    /// Takes all reactions away.
+    /// Removes all reactions.
     RemoveReactions,
     /// Pins a message.
     AddPin,
-    /// Takes a pin away.
+    /// Removes a pin.
     RemovePin,
-    /// Pinned messages, page by page.
+    /// Lists pinned messages, page by page.
     ListPins,
-    /// Pins a message, by its older path.
+    /// Pins a message, by the older path.
     AddPinOld,
-    /// Takes a pin away, by its older path.
+    /// Removes a pin, by the older path.
     RemovePinOld,
-    /// The newest 50 pinned messages, by their older path.
+    /// Lists the newest 50 pinned messages, by the older path.
     ListPinsOld,
-    /// Shows that an account types.
+    /// Shows that an account is typing.
     TriggerTyping,
     /// Creates a thread.
     CreateThread,
     /// Creates a thread from a message.
     CreateThreadFromMessage,
-    /// Who was added to a thread.
+    /// Lists the accounts that were added to a thread.
     ListThreadMembers,
-    /// One who was added to a thread.
+    /// Reads an account that was added to a thread.
     GetThreadMember,
     /// Adds an account to a thread.
     AddThreadMember,
-    /// Takes an account out of a thread.
+    /// Removes an account from a thread.
     RemoveThreadMember,
     /// Joins a thread.
     JoinThread,
     /// Leaves a thread.
     LeaveThread,
-    /// An application's commands everywhere.
+    /// Lists an application's global commands.
     ListCommands,
-    /// Adds a command.
+    /// Adds a global command.
     CreateCommand,
-    /// Replaces all commands.
+    /// Replaces all global commands.
     SetCommands,
-    /// A command.
+    /// Reads a global command.
     GetCommand,
-    /// Changes a command.
+    /// Changes a global command.
     UpdateCommand,
-    /// Deletes a command.
+    /// Deletes a global command.
     DeleteCommand,
-    /// An application's commands in one guild.
+    /// Lists an application's commands in one guild.
     ListGuildCommands,
     /// Adds a command to a guild.
     CreateGuildCommand,
     /// Replaces all commands of a guild.
     SetGuildCommands,
-    /// A command of a guild.
+    /// Reads a command of a guild.
     GetGuildCommand,
     /// Changes a command of a guild.
     UpdateGuildCommand,
     /// Deletes a command of a guild.
     DeleteGuildCommand,
-    /// A channel's webhooks.
+    /// Lists a channel's webhooks.
     ListChannelWebhooks,
     /// Creates a webhook.
     CreateWebhook,
-    /// A guild's webhooks.
+    /// Lists a guild's webhooks.
     ListGuildWebhooks,
-    /// A webhook, for a bot.
+    /// Reads a webhook, as a bot.
     GetWebhook,
-    /// Changes a webhook, for a bot.
+    /// Changes a webhook, as a bot.
     UpdateWebhook,
-    /// Deletes a webhook, for a bot.
+    /// Deletes a webhook, as a bot.
     DeleteWebhook,
-    /// A webhook, for who has its token.
+    /// Reads a webhook, with its token.
     GetWebhookByToken,
-    /// Changes a webhook, for who has its token.
+    /// Changes a webhook, with its token.
     UpdateWebhookByToken,
-    /// Deletes a webhook, for who has its token.
+    /// Deletes a webhook, with its token.
     DeleteWebhookByToken,
     /// Answers a command.
     CreateInteractionAnswer,
-    /// The first answer to a command.
+    /// Reads the first answer to a command.
     GetOriginalAnswer,
     /// Changes the first answer.
     UpdateOriginalAnswer,
     /// Deletes the first answer.
     DeleteOriginalAnswer,
-    /// Answers a command once more, or posts through a webhook: the two have one path.
+    /// Answers a command again, or posts through a webhook. Both have one path.
     CreateFollowup,
-    /// A further answer to a command, or a webhook's message.
+    /// Reads a further answer to a command, or a webhook's message.
     GetFollowup,
     /// Changes a further answer, or a webhook's message.
     UpdateFollowup,
@@ -181,8 +181,8 @@ pub enum RestRoute {
 
 use RestRoute as E;
 
-/// Every route: `{c}` is a channel and `{g}` a guild, by which limits are counted; `{a}` an application,
-/// `{n}` another id, `{t}` a token, `{e}` an emoji.
+/// Every route. `{c}` is a channel and `{g}` a guild, which have limits of their own. `{a}` is an
+/// application, `{n}` another id, `{t}` a token, and `{e}` an emoji.
 const ROUTES: &[(RestRoute, &str, &str)] = &[
     (E::GetCurrentUser, "GET", "users/@me"),
     (E::ListCurrentUserGuilds, "GET", "users/@me/guilds"),
@@ -269,29 +269,30 @@ const ROUTES: &[(RestRoute, &str, &str)] = &[
 ];
 
 impl RestRoute {
-    /// Its method.
+    /// Returns the HTTP method.
     pub fn method(self) -> &'static str {
         self.row().map_or("", |(_, method, _)| method)
     }
 
-    /// Its path below the version, with `{c}` for a channel's id, `{g}` for a guild's, `{a}` for an
-    /// application's, `{n}` for another id, `{t}` for a token and `{e}` for an emoji.
+    /// Returns the path below the version. It has `{c}` for a channel's id, `{g}` for a guild's, `{a}` for
+    /// an application's and `{n}` for another id, `{t}` for a token and `{e}` for an emoji.
     pub fn path(self) -> &'static str {
         self.row().map_or("", |(_, _, path)| path)
     }
 
-    /// Whether it belongs to an interaction or a webhook: its token is in the path, and no bot's is needed.
+    /// Returns true if the route belongs to an interaction or a webhook. The token is then in the path, and
+    /// no bot's token is needed.
     pub(crate) fn is_interaction(self) -> bool {
         self.path().contains("{t}")
     }
 
-    /// Whether a client may ask for it that does not say that it is a bot's: commands are answered, and
-    /// webhooks used, by others too.
+    /// Returns true if any client may use the route. Commands are answered, and webhooks used, by clients
+    /// that are no bots.
     pub(crate) fn takes_any_agent(self) -> bool {
         self.is_interaction() || self.path().starts_with("webhooks/")
     }
 
-    /// Whether files may come with it.
+    /// Returns true if a request may contain files.
     pub(crate) fn takes_files(self) -> bool {
         matches!(
             self,
@@ -304,7 +305,7 @@ impl RestRoute {
         )
     }
 
-    /// All of them.
+    /// Returns all routes.
     #[cfg(test)]
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         ROUTES.iter().map(|(endpoint, _, _)| *endpoint)
@@ -315,30 +316,30 @@ impl RestRoute {
     }
 }
 
-/// A path that was understood.
+/// A path that has a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Matched {
     pub(crate) endpoint: RestRoute,
-    /// The numbers in it, in their order.
+    /// The ids in the path, in order.
     pub(crate) ids: Vec<u64>,
-    /// The text in it.
+    /// The text in the path.
     pub(crate) text: String,
-    /// By what its limits are counted: a channel, a guild or an interaction.
+    /// The channel, guild or interaction that has its own limits.
     pub(crate) major: String,
 }
 
-/// Why a path was not understood.
+/// Why a path has no route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unmatched {
     /// There is no such path.
     Path,
-    /// There is one, for other methods.
+    /// The path exists only for other methods.
     Method,
-    /// Something in it should be an id and is none.
+    /// A part of the path is not an id, but should be one.
     Id,
 }
 
-/// Understands a path below the version.
+/// Finds the route of a path below the version.
 pub(crate) fn find(method: &str, path: &str) -> Result<Matched, Unmatched> {
     let mut found = Unmatched::Path;
     for (endpoint, its_method, pattern) in ROUTES {
@@ -352,7 +353,7 @@ pub(crate) fn find(method: &str, path: &str) -> Result<Matched, Unmatched> {
     Err(found)
 }
 
-/// The path as this pattern has it; an error where only its ids are none.
+/// Compares a path with a pattern. Returns an error if only the ids are wrong.
 fn fit(endpoint: RestRoute, pattern: &str, path: &str) -> Option<Result<Matched, ()>> {
     let mut matched =
         Matched { endpoint, ids: Vec::new(), text: String::new(), major: String::new() };
@@ -361,7 +362,7 @@ fn fit(endpoint: RestRoute, pattern: &str, path: &str) -> Option<Result<Matched,
     }
     let mut is_id_bad = false;
     for (expected, given) in pattern.split('/').zip(path.split('/')) {
-        // Some clients escape more than they must, `@original` for one.
+        // Some clients escape more than they must, for example `@original`.
         let given = &*percent_decode_str(given).decode_utf8_lossy();
         match expected {
             "{c}" | "{g}" | "{a}" | "{n}" => {

@@ -1,4 +1,4 @@
-//! What goes wrong on demand between a client and the server.
+//! Faults on demand between a client and the server.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::endpoint::RestRoute;
 use super::limits::Scope;
 use dirigent_testkit::Random;
 
-/// What may happen to a request.
+/// A fault of a request.
 ///
 /// ```
 /// use dirigent_loopback::RestFault;
@@ -19,47 +19,47 @@ use dirigent_testkit::Random;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestFault {
-    /// It is carried out, and the connection is cut before the answer.
+    /// The request is performed, but the connection is cut before the answer.
     LostAnswer,
-    /// The connection is cut, and it is not carried out.
+    /// The connection is cut, and the request is not performed.
     NotDelivered,
-    /// It is carried out, and the answer takes this long.
+    /// The request is performed, but the answer is late.
     SlowAnswer {
-        /// How long.
+        /// The delay.
         by: Duration,
     },
-    /// It takes this long until it is carried out.
+    /// The request is performed late.
     SlowRequest {
-        /// How long.
+        /// The delay.
         by: Duration,
     },
-    /// 500 and JSON, or 502 and a page in HTML as from a server in between.
+    /// The answer is 500 with JSON, or 502 with an HTML page as from a proxy.
     ServerError {
         /// 500 or 502.
         status: u16,
-        /// Whether it is carried out all the same.
+        /// True if the request is performed nevertheless.
         is_applied: bool,
     },
-    /// 429, as when a limit is reached.
+    /// The answer is 429, as if a limit were reached.
     RateLimited {
-        /// Whose limit.
+        /// The scope of the limit.
         scope: Scope,
-        /// How long to wait.
+        /// The time to wait.
         retry_after: Duration,
     },
-    /// 429 from before Discord itself: no scope, no bucket, a page in HTML.
+    /// The answer is 429 from a proxy before Discord, with an HTML page and without scope or bucket.
     TurnedAway {
-        /// How long to wait.
+        /// The time to wait.
         retry_after: Duration,
     },
-    /// 401: the token is not accepted.
+    /// The answer is 401, because the token is not accepted.
     Unauthorized,
-    /// 403, code 50013.
+    /// The answer is 403, with code 50013.
     Forbidden,
 }
 
 impl RestFault {
-    /// Whether the request is carried out all the same.
+    /// Returns true if the request is performed nevertheless.
     pub const fn is_applied(self) -> bool {
         match self {
             Self::LostAnswer | Self::SlowAnswer { .. } | Self::SlowRequest { .. } => true,
@@ -73,7 +73,7 @@ impl RestFault {
     }
 }
 
-/// What goes wrong, and when: some faults for the next request of a kind, others by chance from a seed.
+/// A plan of faults: some for the next request to a route, others at random from a seed.
 ///
 /// ```
 /// use dirigent_loopback::{RestRoute, RestFault, RestFaults};
@@ -103,12 +103,12 @@ struct Rate {
 }
 
 impl RestFaults {
-    /// Nothing goes wrong yet; chance will come from this seed.
+    /// Creates a plan without faults. Random faults will come from this seed.
     pub const fn new(seed: u64) -> Self {
         Self { dice: Random::new(seed), planned: VecDeque::new(), rates: Vec::new() }
     }
 
-    /// Lets requests for a route, or for all, go wrong in this way, at a rate in thousandths.
+    /// Adds a fault to requests for a route, or for all routes, at a rate in thousandths.
     #[must_use]
     pub fn with_rate(
         mut self,
@@ -120,17 +120,17 @@ impl RestFaults {
         self
     }
 
-    /// Lets the next request for this route go wrong, or the one after those already planned.
+    /// Plans a fault for the next request for this route, after those already planned.
     pub fn next(&mut self, endpoint: RestRoute, fault: RestFault) {
         self.planned.push_back(Planned { account: None, endpoint, fault });
     }
 
-    /// Lets the next request of one account for this route go wrong.
+    /// Plans a fault for the next request of one account for this route.
     pub fn next_by(&mut self, account: UserId, endpoint: RestRoute, fault: RestFault) {
         self.planned.push_back(Planned { account: Some(account), endpoint, fault });
     }
 
-    /// Ends all faults, planned ones too.
+    /// Ends all faults, including planned ones.
     pub fn stop(&mut self) {
         self.planned.clear();
         self.rates.clear();

@@ -1,4 +1,4 @@
-//! The file host: the files of messages, which anyone may read who knows their address.
+//! The file host, which gives a message's files to everyone who knows their address.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -19,13 +19,13 @@ use super::wire::FILES;
 use dirigent_testkit::memory_discord::attachment::Attachment;
 use dirigent_testkit::memory_discord::world::World;
 
-/// How many files a message may have (resources/message).
+/// The most files of a message (resources/message).
 pub(super) const FILES_MAX: usize = 10;
 
-/// How large one file may be (reference, uploading files).
+/// The largest file, in bytes (reference, uploading files).
 pub(super) const FILE_BYTES_MAX: usize = 10 << 20;
 
-/// A file of a new message. Its name tells which sort of file it is, or else who sent it.
+/// Creates a file of a new message. Its kind comes from its name, or otherwise from the sender.
 pub(super) fn attachment(
     id: u64,
     filename: &str,
@@ -47,18 +47,18 @@ fn is_text(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok()
 }
 
-/// A filename as it can stand in an address.
+/// Returns a file name that can stand in an address.
 pub(super) fn plain_name(name: &str) -> String {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | '_');
     name.chars().map(|it| if is_plain(it) { it } else { '_' }).collect()
 }
 
-/// Whether a path is that of a file.
+/// Returns true if a path belongs to a file.
 pub(super) fn is_file(path: &str) -> bool {
     path.starts_with(FILES)
 }
 
-/// Answers with the file of a path, as a test changes it.
+/// Answers with the file of a path, with the changes of a test.
 pub(super) fn answer(
     state: &Arc<ServerContext>,
     method: &Method,
@@ -67,7 +67,7 @@ pub(super) fn answer(
     let file = state.alterations.change_file(file(state, method, path));
     let mut headers = headers(&file.headers);
     if !headers.contains_key(TRANSFER_ENCODING) {
-        // A test that sets another length gets it.
+        // If a test sets another length, keep it.
         headers.entry(CONTENT_LENGTH).or_insert_with(|| file.bytes.len().into());
     }
     let (bytes, delay, beside) = (Bytes::from(file.bytes), file.delay, Arc::clone(state));
@@ -78,7 +78,7 @@ pub(super) fn answer(
         }
         Ok(Frame::data(bytes))
     });
-    // hyper drops what it has not sent when a body ends too early, so that a client would not see how it ended.
+    // hyper drops unsent bytes if a body ends too early, and a client would not see how it ended.
     let end = stream::once(async {
         tokio::task::yield_now().await;
         Ok(Frame::data(Bytes::new()))
@@ -118,8 +118,9 @@ fn find<'a>(world: &'a World, path: &str) -> Option<&'a Attachment> {
 }
 
 impl LoopbackDiscord {
-    /// The address of the file host, for example `http://127.0.0.1:8120`: the addresses of all files begin with it, as
-    /// Discord's begin with `https://cdn.discordapp.com`. [`Alterations::files`] lets it misbehave.
+    /// Returns the address of the file host, for example `http://127.0.0.1:8120`. The addresses of all files begin
+    /// with it, as Discord's begin with `https://cdn.discordapp.com`. If you want it to misbehave, use
+    /// [`Alterations::files`].
     ///
     /// [`Alterations::files`]: crate::Alterations::files
     pub fn file_host(&self) -> String {

@@ -1,4 +1,4 @@
-//! Forwards: a message that shows another one as it was, without its author.
+//! Forwards, which are messages that show another one as it was, without its author.
 
 use dirigent::ports::{ApiError, ErrorKind};
 use dirigent::{ChannelId, MessageId};
@@ -11,11 +11,12 @@ use dirigent_testkit::memory_discord::permissions::Permissions;
 /// The flag of a message that forwards another (resources/message).
 pub(crate) const HAS_SNAPSHOT: u64 = 1 << 14;
 
-/// Discord's numbers for messages that can be forwarded: what accounts wrote, replies, and answers to commands.
+/// Discord's numbers for messages that can be forwarded: ordinary ones, replies, and answers to commands.
 const FORWARDABLE: [u8; 3] = [0, 19, 20];
 
 impl Parts {
-    /// Those of a forward by an account that may read the message. What is a forward itself is passed on.
+    /// Returns the parts of a forward by an account that may read the message. If that message is itself a
+    /// forward, its content is passed on.
     pub(crate) fn of_forward(
         view: View<'_>,
         channel: ChannelId,

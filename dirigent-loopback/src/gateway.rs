@@ -1,7 +1,7 @@
-//! The gateway: sessions over WebSocket.
+//! The gateway, with its sessions over WebSocket.
 //!
-//! What is said is decided without a socket (`conversation`); sessions outlive their connections
-//! (`session`, `replay`) and hear of the world while things happen (`subscriber`).
+//! `conversation` decides what is said, without a socket. Sessions outlive their connections
+//! (`session`, `replay`), and get events while they happen (`subscriber`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,10 +46,10 @@ use conversation::{Act, Conversation};
 /// A client's connection.
 pub(crate) type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
-/// How long a client that was told to go is waited for.
+/// How long to wait for a client that was asked to leave.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Serves one connection until it ends. `query` is what stood after the question mark.
+/// Serves one connection until it ends. `query` is the query string of its address.
 pub(crate) async fn connect(state: Arc<ServerContext>, mut socket: Socket, query: String) {
     let (compression, hello) = match Conversation::on_open(&query) {
         Ok(open) => open,
@@ -76,7 +76,7 @@ struct Line {
     conversation: Conversation,
 }
 
-/// What ends a connection: the code with which the client closed it, if it did.
+/// The end of a connection. If the client closed it, this is its code.
 type Ended = Option<u16>;
 
 impl Line {
@@ -94,7 +94,7 @@ impl Line {
                     Some(Ok(message)) => match self.hear(message) {
                         Ok(acts) => acts,
                         Err(ended) => {
-                            // The answer to a close frame waits to be sent.
+                            // The answer to a close frame must still be sent.
                             let _ = self.socket.flush().await;
                             return ended;
                         }
@@ -140,7 +140,7 @@ impl Line {
     }
 }
 
-/// Closes with a code, and waits a while for the client to have read it.
+/// Closes with a code, and waits a while until the client has read it.
 async fn farewell(state: &ServerContext, socket: &mut Socket, close: Close) {
     let (code, reason) = (close.code(), close.reason());
     if close.is_lack() {

@@ -1,7 +1,7 @@
-//! A Discord server on this machine, over the same memory as [`MemoryDiscord`].
+//! A Discord server on this machine, with the state of a [`MemoryDiscord`].
 //!
-//! Bots connect to it as they are: point their HTTP client and their gateway at it. [`LoopbackDiscord`]
-//! says how, and what it can do; the program `loopback-discord` puts a terminal before it.
+//! Bots connect to it unchanged, if you point their HTTP client and their gateway at it. [`LoopbackDiscord`] describes
+//! how, and what the server can do. The program `loopback-discord` adds a terminal to it.
 //!
 //! | You want to | Start here |
 //! | --- | --- |
@@ -17,7 +17,7 @@
 //! | refuse clients that do not say that they are bots | [`LoopbackDiscord::refuse_odd_agents`] |
 //! | let it differ from Discord: change requests, answers, files, events | [`LoopbackDiscord::alter`], [`Alterations`] |
 //!
-//! The program prints what a bot must know as lines to paste into another terminal:
+//! The program prints everything that a bot must know, as lines that you paste into another terminal:
 //!
 //! ```text
 //! $ cargo run -p dirigent-loopback -- --seed 1 --state discord.json
@@ -31,9 +31,9 @@
 //! export DISCORD_GATEWAY_URL=ws://127.0.0.1:8120
 //! ```
 //!
-//! With `--seed N` ids and tokens are the same at each start; with `--state FILE` guilds, channels,
-//! accounts, tokens and messages are kept from one start to the next. `loopback-discord -- COMMAND` runs
-//! a bot with these variables in its environment, passes signals on to it, and ends with its exit code.
+//! With `--seed N` you get the same ids and tokens at each start. With `--state FILE` guilds, channels, accounts,
+//! tokens and messages survive from one start to the next. `loopback-discord -- COMMAND` runs a bot with these
+//! variables in its environment, passes signals on to it, and ends with its exit code.
 
 use std::fmt;
 use std::io;
@@ -46,9 +46,9 @@ use tokio::task::JoinHandle;
 
 use dirigent_testkit::memory_discord::MemoryDiscord;
 
-// `server` takes connections, `endpoint` has the table of routes. `rest` answers requests, `gateway` keeps sessions, `wire`
-// is Discord's own form of both. `outage` and `door` take parts of the server away, `faults` and `alterations`
-// spoil answers. The world itself is `MemoryDiscord` of `dirigent-testkit`.
+// `server` accepts connections, and `endpoint` has the table of routes. `rest` answers requests, `gateway` has the
+// sessions, and `wire` is Discord's own form of both. `outage` and `door` take parts of the server away, and `faults`
+// and `alterations` spoil answers. The world itself is `MemoryDiscord` of `dirigent-testkit`.
 
 mod alterations;
 mod commands;
@@ -89,16 +89,16 @@ pub use traffic::{ReceivedRequest, Traffic};
 use door::Door;
 use state::ServerContext;
 
-/// A running Discord on 127.0.0.1. Dropping it ends it with all its connections.
+/// A running Discord on 127.0.0.1. Dropping it ends all its connections.
 ///
-/// It serves what a chatting bot asks for, below `/api/v10`: see [`RestRoute`]. What is there, who may
-/// do what and what time it is comes from the [`MemoryDiscord`], which people and the test change
-/// meanwhile. Refusals carry Discord's status and code; limits are kept by bucket and told in headers
-/// ([`ServerLimits`]); what is asked for and not there is refused loudly. Requests can be made to fail
-/// ([`RestFault`]) and are kept account of ([`Traffic`]); parts of the server can be away
-/// ([`ServerOutage`]). An application has the id of its bot.
+/// It serves what a chatting bot asks for, below `/api/v10`: see [`RestRoute`]. The [`MemoryDiscord`] decides what
+/// exists, who may do what, and what time it is. People and your test change it while the server runs.
 ///
-/// Faults of the [`MemoryDiscord`] itself hit pushed events here too; those of its calls do not.
+/// Refusals carry Discord's status and code, and a request that the server cannot perform is refused loudly. Limits
+/// apply to each bucket and are shown in headers ([`ServerLimits`]). You can let requests fail ([`RestFault`]), count
+/// them ([`Traffic`]), and take parts of the server away ([`ServerOutage`]). An application has the id of its bot.
+///
+/// Faults of the [`MemoryDiscord`] itself also hit pushed events here, but not requests.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -142,17 +142,17 @@ impl LoopbackDiscord {
     ///
     /// # Errors
     ///
-    /// When the port cannot be opened.
+    /// Returns an error if the port cannot be opened.
     pub async fn start(discord: MemoryDiscord) -> io::Result<Self> {
         Self::start_on(discord, 0).await
     }
 
-    /// Starts on this port; 0 takes a free one. It must be called within a tokio runtime with I/O,
-    /// on which it then runs.
+    /// Starts on this port; 0 takes a free one. Call it within a tokio runtime with I/O, because the server runs on
+    /// that runtime.
     ///
     /// # Errors
     ///
-    /// When the port cannot be opened.
+    /// Returns an error if the port cannot be opened.
     pub async fn start_on(discord: MemoryDiscord, port: u16) -> io::Result<Self> {
         let door = Door::open_on(port).await?;
         let (tasks, started) = mpsc::unbounded_channel();
@@ -162,53 +162,52 @@ impl LoopbackDiscord {
         Ok(Self { state, stop: Some(stop), serving: Some(serving) })
     }
 
-    /// Returns the address of the REST API, the gateway and the files. There is only this one, because some clients take a
-    /// single origin for all of Discord.
+    /// Returns the address of the REST API, the gateway and the files. There is only this one, because some clients use
+    /// a single origin for all of Discord.
     pub fn address(&self) -> SocketAddr {
         self.state.door.address
     }
 
-    /// The chat behind it.
+    /// Returns the Discord in memory.
     pub fn discord(&self) -> &MemoryDiscord {
         &self.state.discord
     }
 
-    /// A bot's token.
+    /// Returns a bot's token.
     pub fn token(&self, bot: UserId) -> String {
         token::of(bot)
     }
 
-    /// Sets other limits; what was counted so far is forgotten. Unless told,
-    /// [`ServerLimits::default`] holds.
+    /// Replaces the limits, and forgets all counts. By default they are [`ServerLimits::default`].
     pub fn set_limits(&self, limits: ServerLimits) {
         self.state.counters().set(limits);
     }
 
-    /// Lets things go wrong by another plan from now on.
+    /// Replaces the plan of faults.
     pub fn set_faults(&self, faults: RestFaults) {
         *self.state.faults() = faults;
     }
 
-    /// Lets the next request for this route go wrong, or the one after those already planned.
+    /// Plans a fault for the next request for this route, after those already planned.
     pub fn next(&self, endpoint: RestRoute, fault: RestFault) {
         self.state.faults().next(endpoint, fault);
     }
 
-    /// Changes the plan of what goes wrong.
+    /// Changes the plan of faults.
     pub fn inject(&self, change: impl FnOnce(&mut RestFaults)) {
         change(&mut self.state.faults());
     }
 
-    /// What was asked since it started, and how that was answered.
+    /// Returns all requests since the start, with the results.
     pub fn traffic(&self) -> Traffic {
         self.state.traffic().clone()
     }
 
-    /// Ends it, and waits until nothing of it runs any more.
+    /// Stops the server, and waits until all its tasks have ended.
     pub async fn shutdown(mut self) {
         drop(self.stop.take());
         if let Some(serving) = self.serving.take() {
-            // A panic in it has been shown already.
+            // A panic in it was already reported.
             let _ = serving.await;
         }
     }

@@ -1,4 +1,4 @@
-//! How much may be asked, and what is said about it.
+//! Rate limits, and the headers that report them.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use dirigent::ports::Timestamp;
 
 use super::endpoint::{Matched, RestRoute};
 
-/// How many requests are allowed in a window of time.
+/// The most requests in a window of time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,9 +20,9 @@ use super::endpoint::{Matched, RestRoute};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limit {
-    /// How many requests fit into a window.
+    /// The most requests in a window.
     pub requests: u32,
-    /// How long a window is; it begins with its first request.
+    /// The length of a window, which begins with its first request.
     pub window: Duration,
 }
 
@@ -33,7 +33,7 @@ impl Limit {
     }
 }
 
-/// The limits of the server. Real ones are not documented, and change.
+/// The limits of the server. Discord does not document its real limits, and changes them.
 ///
 /// ```
 /// use std::time::Duration;
@@ -49,16 +49,16 @@ pub struct ServerLimits {
     shared: HashMap<RestRoute, Limit>,
     others: Limit,
     global: Limit,
-    /// How many invalid requests get the address banned.
+    /// The number of invalid requests that bans the address.
     ban_line: u32,
     ban: Duration,
 }
 
-/// Over how long invalid requests are counted (topics/rate-limits).
+/// The time over which invalid requests are counted (topics/rate-limits).
 const INVALID_WINDOW: Duration = Duration::from_secs(600);
 
 impl ServerLimits {
-    /// So much that no test runs into it by itself; the ban stands at 10,000 invalid requests.
+    /// Returns limits that no test reaches by accident. The ban comes after 10,000 invalid requests.
     pub fn generous() -> Self {
         Self {
             own: HashMap::new(),
@@ -70,15 +70,16 @@ impl ServerLimits {
         }
     }
 
-    /// Limits requests to one route, of each account and each channel or guild.
+    /// Limits requests to one route, for each account and each channel or guild. For example, allow
+    /// one post in three seconds to see how your bot waits.
     #[must_use]
     pub fn with(mut self, endpoint: RestRoute, limit: Limit) -> Self {
         self.own.insert(endpoint, limit);
         self
     }
 
-    /// Limits requests to one route, of all accounts together, for each channel or guild: beyond it
-    /// the answer is a 429 whose scope is `shared`.
+    /// Limits requests to one route for all accounts together, in each channel or guild. Beyond it
+    /// the answer is a 429 with the scope `shared`.
     #[must_use]
     pub fn with_shared(mut self, endpoint: RestRoute, limit: Limit) -> Self {
         self.shared.insert(endpoint, limit);
@@ -92,15 +93,15 @@ impl ServerLimits {
         self
     }
 
-    /// Limits all requests of an account, but for answers to commands.
+    /// Limits all requests of an account, except answers to commands.
     #[must_use]
     pub const fn with_global(mut self, limit: Limit) -> Self {
         self.global = limit;
         self
     }
 
-    /// Bans the address for a time after this many invalid requests within ten minutes: 401, 403, and
-    /// 429 whose scope is not `shared`.
+    /// Bans the address for a time after this many invalid requests within ten minutes. These are
+    /// 401, 403, and 429 unless its scope is `shared`.
     #[must_use]
     pub const fn with_ban(mut self, invalid_requests: u32, ban: Duration) -> Self {
         self.ban_line = invalid_requests;
@@ -108,14 +109,15 @@ impl ServerLimits {
         self
     }
 
-    /// The limit of one route.
+    /// Returns the limit of one route.
     pub fn of(&self, endpoint: RestRoute) -> Limit {
         self.own.get(&endpoint).copied().unwrap_or(self.others)
     }
 }
 
 impl Default for ServerLimits {
-    /// About as much as bots find: 5 posts in 5 s in a channel, 50 requests a second in all.
+    /// Returns about the limits that bots meet: 5 posts in 5 s in a channel, and 50 requests a second
+    /// in all.
     fn default() -> Self {
         let second = Duration::from_secs(1);
         Self::generous()
@@ -128,7 +130,7 @@ impl Default for ServerLimits {
     }
 }
 
-/// Whom a refusal for too many requests concerns.
+/// The accounts and routes of a rate limit.
 ///
 /// ```
 /// use dirigent_loopback::Scope;
@@ -141,12 +143,12 @@ pub enum Scope {
     User,
     /// The account, on all routes.
     Global,
-    /// Everybody on this route. It is no invalid request.
+    /// All accounts, on this route. Such a request does not count as invalid.
     Shared,
 }
 
 impl Scope {
-    /// As the header names it.
+    /// Returns the name in the header.
     pub const fn name(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -156,14 +158,14 @@ impl Scope {
     }
 }
 
-/// What an answer's headers say of the limit that its request fell under.
+/// The limit of a request, as the answer's headers report it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Standing {
     pub(crate) limit: u32,
     pub(crate) remaining: u32,
     pub(crate) reset: Timestamp,
     pub(crate) reset_after: Duration,
-    /// The bucket's name, which does not tell the channel.
+    /// The name of the bucket, which does not show the channel.
     pub(crate) bucket: String,
 }
 
@@ -174,12 +176,12 @@ pub(crate) struct TooMany {
     pub(crate) wait: Duration,
 }
 
-/// What was asked so far, as far as limits go.
+/// The counts of requests for the limits.
 #[derive(Debug)]
 pub(crate) struct Counters {
     limits: ServerLimits,
     windows: HashMap<(Option<UserId>, Option<RestRoute>, String), Window>,
-    /// When invalid requests came, oldest first.
+    /// The times of invalid requests, oldest first.
     invalid: std::collections::VecDeque<Timestamp>,
     banned_until: Option<Timestamp>,
 }
@@ -190,7 +192,7 @@ struct Window {
     used: u32,
 }
 
-/// How many windows are kept before those that are over are forgotten.
+/// The most windows that are stored before old ones are forgotten.
 const WINDOWS_MAX: usize = 10_000;
 
 impl Counters {
@@ -203,18 +205,18 @@ impl Counters {
         }
     }
 
-    /// Other limits from now on; what was counted is forgotten.
+    /// Replaces the limits, and forgets all counts.
     pub(crate) fn set(&mut self, limits: ServerLimits) {
         *self = Self::new(limits);
     }
 
-    /// How long the address is still banned.
+    /// Returns how long the address is still banned.
     pub(crate) fn ban_left(&self, now: Timestamp) -> Option<Duration> {
         let until = self.banned_until.filter(|until| *until > now)?;
         Some(until.since(now))
     }
 
-    /// Counts a request. What its headers say, and whether it was too many.
+    /// Counts a request. Returns the data for its headers, and whether it exceeds a limit.
     pub(crate) fn count(
         &mut self,
         now: Timestamp,
@@ -244,7 +246,7 @@ impl Counters {
         (standing, too_many.or(own))
     }
 
-    /// Counts what an answer with this status means for a ban; says whether it brought one.
+    /// Counts an answer's status towards a ban. Returns true if it caused one.
     pub(crate) fn answered(&mut self, now: Timestamp, status: u16, scope: Option<Scope>) -> bool {
         let is_invalid = matches!(status, 401 | 403 | 429) && scope != Some(Scope::Shared);
         if !is_invalid {
@@ -262,7 +264,7 @@ impl Counters {
         is_over
     }
 
-    /// Takes one request of a window, or says how long it takes until the next window.
+    /// Counts one request of a window, or returns the time until the next window.
     fn take(
         &mut self,
         now: Timestamp,
@@ -274,7 +276,7 @@ impl Counters {
             self.windows.retain(|_, window| now.since(window.since) < longest);
         }
         let window = self.windows.entry(key).or_insert(Window { since: now, used: 0 });
-        // A clock that stepped back begins anew.
+        // If the clock stepped back, begin anew.
         if now < window.since || now.since(window.since) >= limit.window {
             *window = Window { since: now, used: 0 };
         }

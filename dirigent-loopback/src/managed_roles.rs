@@ -1,4 +1,4 @@
-//! The role that Discord makes for each bot of a guild, and that only the bot has.
+//! The role that Discord creates for each bot of a guild, and that only the bot has.
 
 use dirigent::UserId;
 use dirigent::ports::{AuthorKind, GuildId};
@@ -11,17 +11,17 @@ use dirigent_testkit::memory_discord::world::World;
 /// The bits of an id below its time.
 const NUMBER: u64 = (1 << 22) - 1;
 
-/// The highest of them, which no other id here has.
+/// The highest of these bits, which no other id here has.
 const MARK: u64 = 1 << 21;
 
-/// The role of a bot in a guild. Its id follows from theirs, so that it is the same after every start.
+/// Returns the role of a bot in a guild. Its id follows from theirs, so that it is the same after every start.
 pub(crate) fn managed_role(guild: GuildId, bot: UserId) -> RoleId {
     let spread = guild.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 43;
     let number = (bot.get() ^ spread) & (MARK - 1);
     RoleId::new(bot.get() & !NUMBER | MARK | number)
 }
 
-/// The bots of a guild with their roles.
+/// Returns the bots of a guild with their roles.
 pub(crate) fn managed_roles(
     world: &World,
     id: GuildId,
@@ -36,8 +36,8 @@ pub(crate) fn is_bot(world: &World, user: UserId) -> bool {
 }
 
 impl LoopbackDiscord {
-    /// The role that Discord manages for a bot of a guild: `<@&id>` is how people mention the bot by it. It has the
-    /// bot's name and allows nothing; no other account can have it.
+    /// Returns the role that Discord manages for a bot of a guild. People can mention the bot by it, as `<@&id>`.
+    /// It has the bot's name and no permissions, and no other account can have it.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::LoopbackDiscord;
 
-/// A part of Discord that is away, from [`LoopbackDiscord::begin_outage`] until it is lifted. Several may be away
+/// A part of Discord that is away, from [`LoopbackDiscord::begin_outage`] until you end it. Several parts may be away
 /// at once.
 ///
 /// ```
@@ -30,29 +30,30 @@ use super::LoopbackDiscord;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ServerOutage {
-    /// Nothing listens at [`LoopbackDiscord::address`]: requests under way are closed, and new connections are refused. Gateway
-    /// connections that were there before go on. New ones are refused too, because the gateway has the same port; if a
-    /// client should reconnect while REST is away, use [`RestHanging`](Self::RestHanging).
+    /// No server listens at [`LoopbackDiscord::address`]. Current requests are closed, and new connections are refused.
+    /// Existing gateway connections go on, but new ones are refused, because the gateway has the same port. If a client
+    /// should be able to reconnect while REST is away, use [`RestHanging`](Self::RestHanging).
     RestRefused,
-    /// Connections are accepted and requests are read, and none of these is ever answered, not even when the
-    /// outage is over. A client sees its own time-out.
+    /// Connections are accepted and requests are read, but they are never answered, not even after the outage. A client
+    /// runs into its own timeout.
     RestHanging {
-        /// Whether the requests are carried out all the same.
+        /// True if the requests are performed nevertheless.
         is_applied: bool,
     },
-    /// Every gateway connection is closed without a close frame, and new ones are closed without an answer; requests are
-    /// answered. Events of that time reach those who resume their session in time, as after every cut.
+    /// Every gateway connection is closed without a close frame, and new ones are closed without an answer. Requests
+    /// are answered. A client that resumes its session in time gets the events of that time, as after every cut.
     GatewayCut,
 }
 
-/// The outages that last, as every connection sees them.
+/// The current outages, as every connection sees them.
 pub(super) struct Outages(watch::Sender<Away>);
 
 #[derive(Default)]
 struct Away {
-    /// Each with its number, by which a timer tells its own outage from a later one of the same part.
+    /// The outages with their numbers. A timer recognises its own outage by the number, even if the same part is away
+    /// again.
     parts: BTreeMap<ServerOutage, u64>,
-    /// How many have begun.
+    /// The number of outages so far.
     begun: u64,
 }
 
@@ -65,13 +66,13 @@ impl Outages {
         self.0.borrow().parts.contains_key(&outage)
     }
 
-    /// Whether requests hang, and if so, whether they are carried out.
+    /// Returns `None` unless requests hang. Otherwise returns whether they are performed.
     pub(super) fn hanging(&self) -> Option<bool> {
         let is_hanging = |is_applied| self.has(ServerOutage::RestHanging { is_applied });
         if is_hanging(true) { Some(true) } else { is_hanging(false).then_some(false) }
     }
 
-    /// Waits until this is away.
+    /// Waits until this part is away.
     pub(super) async fn begins(&self, outage: ServerOutage) {
         // The sender lives as long as this.
         let _ = self.0.subscribe().wait_for(|away| away.parts.contains_key(&outage)).await;
@@ -79,14 +80,15 @@ impl Outages {
 }
 
 impl LoopbackDiscord {
-    /// Takes a part of the server away, until it is lifted. One that would have ended by itself no longer does.
+    /// Takes a part of the server away until you end the outage, for example to see what your bot does while Discord is
+    /// down. If it would have ended by itself, it no longer does.
     pub fn begin_outage(&self, outage: ServerOutage) {
         self.state.begin_outage(outage);
     }
 
-    /// Takes a part of the server away for this long by the chat's clock, or until it is lifted before.
+    /// Takes a part of the server away for this long by the clock of the Discord, or until you end the outage.
     ///
-    /// An outage of the same part that begins meanwhile takes its place and keeps its own end.
+    /// If the same part goes away again before that, the new outage replaces this one and has its own end.
     pub fn begin_outage_for(&self, outage: ServerOutage, duration: Duration) {
         let number = self.state.begin_outage(outage);
         let state = Arc::clone(&self.state);
@@ -97,26 +99,26 @@ impl LoopbackDiscord {
         });
     }
 
-    /// Brings one part of the server back. Nothing happens if it was not away.
+    /// Brings one part of the server back. If it is not away, this has no effect.
     pub fn end_outage(&self, outage: ServerOutage) {
         self.state.end_outage(outage, None);
     }
 
-    /// Brings back everything that is away.
+    /// Brings every part back.
     pub fn end_outages(&self) {
         for outage in self.outages() {
             self.state.end_outage(outage, None);
         }
     }
 
-    /// What is away at present.
+    /// Returns the parts that are away now.
     pub fn outages(&self) -> Vec<ServerOutage> {
         self.state.outages.0.borrow().parts.keys().copied().collect()
     }
 }
 
 impl super::state::ServerContext {
-    /// Returns the number of the outage.
+    /// Begins an outage. Returns its number.
     fn begin_outage(&self, outage: ServerOutage) -> u64 {
         let mut number = 0;
         self.outages.0.send_modify(|away| {
@@ -130,7 +132,7 @@ impl super::state::ServerContext {
         number
     }
 
-    /// Ends an outage; with a number, only if it is the one of this number.
+    /// Ends an outage. With a number, it ends only the outage of this number.
     fn end_outage(&self, outage: ServerOutage, number: Option<u64>) {
         self.outages.0.send_if_modified(|away| {
             let lasting = away.parts.get(&outage).copied();

@@ -1,4 +1,4 @@
-//! The parts of messages that the in-memory Discord does not keep, in Discord's form.
+//! The parts of messages that the Discord in memory does not store, in Discord's form.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use super::poll::Poll;
 use super::snapshot::{Snapshot, Source};
 use super::stickers::{StickerItem, Stickers};
 
-/// How many messages have their parts kept; those of the oldest are forgotten first.
+/// The most messages with stored parts. The oldest are forgotten first.
 const KEPT_MAX: usize = 10_000;
 
 /// The parts of a message besides its text, embeds and files, under Discord's names (resources/message).
@@ -46,7 +46,7 @@ pub(crate) struct AllParts {
 }
 
 impl AllParts {
-    /// Keeps the parts of a message. Sessions are told of the message afterwards.
+    /// Stores the parts of a message, before sessions get the message.
     pub(crate) fn keep(&self, message: MessageId, parts: Parts) {
         let mut kept = self.kept();
         if parts.is_empty() {
@@ -59,12 +59,12 @@ impl AllParts {
         }
     }
 
-    /// The parts of a message, if it has some.
+    /// Returns the parts of a message, if it has some.
     pub(crate) fn of(&self, message: MessageId) -> Option<Parts> {
         self.kept().get(&message).cloned()
     }
 
-    /// The stickers that there are.
+    /// Returns all stickers.
     pub(crate) fn stickers(&self) -> MutexGuard<'_, Stickers> {
         self.stickers.lock().unwrap_or_else(PoisonError::into_inner)
     }

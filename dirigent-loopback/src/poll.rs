@@ -14,13 +14,13 @@ const QUESTION_CHARS_MAX: usize = 300;
 /// The longest answer, in characters.
 const ANSWER_CHARS_MAX: usize = 55;
 
-/// How many answers there may be.
+/// The most answers.
 const ANSWERS_MAX: usize = 10;
 
-/// For how many hours a poll may be open.
+/// The longest time that a poll may be open, in hours.
 const HOURS_MAX: u64 = 768;
 
-/// For how many hours it is, if that is not said.
+/// The default time that a poll is open, in hours.
 const HOURS_USUAL: u64 = 24;
 
 /// A poll as it is posted.
@@ -38,7 +38,7 @@ struct AnswerRequest {
     poll_media: Media,
 }
 
-/// A text, and in an answer an emoji beside it.
+/// A text, with an emoji if it is an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Media {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +70,7 @@ struct Results {
     is_finalized: bool,
 }
 
-/// The field of a poll that is not as it should be, and how it should be.
+/// A wrong field of a poll, with its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BadPoll {
     pub(crate) field: &'static str,
@@ -78,7 +78,8 @@ pub(crate) struct BadPoll {
 }
 
 impl PollRequest {
-    /// A poll of one question with these answers, of which one can be chosen, for a day.
+    /// Creates a poll of one question with these answers. It allows one choice and is open for a
+    /// day.
     pub(crate) fn new(question: &str, answers: &[String]) -> Self {
         let media = |text: &str| Media { text: Some(text.to_owned()), emoji: None };
         let answers = answers.iter().map(|text| AnswerRequest { poll_media: media(text) });
@@ -91,7 +92,7 @@ impl PollRequest {
         }
     }
 
-    /// The poll, if it keeps Discord's limits.
+    /// Opens the poll, if it is within Discord's limits.
     pub(crate) fn open(self, now: Timestamp) -> Result<Poll, BadPoll> {
         let bad = |field, bounds| Err(BadPoll { field, bounds });
         let length = |media: &Media| media.text.as_deref().map_or(0, |text| text.chars().count());

@@ -1,4 +1,4 @@
-//! The accounts, channels and roles that options of a command name. They come along with the interaction.
+//! The accounts, channels and roles that the options of a command name. They are sent with the interaction.
 
 use dirigent::UserId;
 use dirigent::ports::GuildId;
@@ -16,7 +16,7 @@ mod kind {
     pub(super) const MENTIONABLE: u64 = 9;
 }
 
-/// Whether an option of this kind names an account, a channel or a role.
+/// Returns true if an option of this kind names an account, a channel or a role.
 pub(super) const fn names_something(kind: u64) -> bool {
     matches!(kind, kind::USER | kind::CHANNEL | kind::ROLE | kind::MENTIONABLE)
 }
@@ -35,8 +35,8 @@ pub(super) struct Resolved {
 }
 
 impl Resolved {
-    /// The value of an option as it is sent, which is an id. It may be written as an id, as a mention, or as a name with or
-    /// without its sign. `None` if there is no such thing.
+    /// Returns the value of an option as it is sent, which is an id. It may be given as an id, a mention, or a name
+    /// with or without its sign. Returns `None` if there is no such thing.
     pub(super) fn add(
         &mut self,
         world: &World,
@@ -112,7 +112,7 @@ impl Resolved {
     }
 }
 
-/// The id inside of a mention.
+/// Returns the id in a mention.
 fn inside<'a>(written: &'a str, begin: &str) -> Option<&'a str> {
     written.strip_prefix(begin)?.strip_suffix('>')
 }

@@ -1,5 +1,5 @@
-//! Discord's REST API. `table` lists the routes, and a file for each kind of request carries it out. This file does
-//! what comes before and after each: the token, limits, faults, and the count of traffic.
+//! Discord's REST API. `table` lists the routes, and a file for each kind of request performs it. This file does
+//! what comes before and after: the token, limits, faults, and the count of traffic.
 
 use std::time::Duration;
 
@@ -46,9 +46,9 @@ use refusal::Refusal;
 use reply::Reply;
 use upload::{read_body, take_body};
 
-/// How an answer goes out: with what it says of limits, or not at all.
+/// An answer and its limits, or no answer.
 struct Outcome {
-    /// None cuts the connection.
+    /// The answer. `None` cuts the connection.
     reply: Option<Reply>,
     standing: Option<Standing>,
     account: Option<UserId>,
@@ -56,7 +56,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// Nothing is done, and nothing is said.
+    /// Returns an outcome without an answer.
     fn unanswered(request: &Request<Incoming>) -> Self {
         let matched = matched(request.method().as_str(), request.uri().path());
         let endpoint = matched.ok().map(|matched| matched.endpoint);
@@ -76,7 +76,7 @@ impl Refusal {
     }
 }
 
-/// Answers a request, and keeps account of it.
+/// Answers a request, and counts it.
 pub(super) async fn answer(
     state: &ServerContext,
     request: Request<Incoming>,
@@ -152,12 +152,12 @@ async fn outcome(state: &ServerContext, now: Timestamp, request: Request<Incomin
         let ask = Ask::new(state, matched, me, (query, body));
         with_faults(state, me, &ask).await
     };
-    // Clients do not expect limits of answers to commands, which count for none at Discord.
+    // Clients expect no limits on answers to commands, because Discord has none.
     let standing = Some(standing).filter(|_| endpoint != RestRoute::CreateInteractionAnswer);
     Outcome { reply, standing, account: me, endpoint: Some(endpoint) }
 }
 
-/// Carries a request out, as a fault has it. None cuts the connection.
+/// Performs a request, with a fault if there is one. `None` cuts the connection.
 async fn with_faults(state: &ServerContext, me: Option<UserId>, ask: &Ask) -> Option<Reply> {
     let endpoint = ask.matched.endpoint;
     let fault = state.faults().draw(me, endpoint);
@@ -191,10 +191,10 @@ async fn wait(state: &ServerContext, by: Duration) {
     clock.sleep_until(clock.now() + by).await;
 }
 
-/// The route. What this server does not have is refused loudly.
+/// Returns the route. If this server does not have it, it is refused loudly.
 fn matched(method: &str, path: &str) -> Result<Matched, Refusal> {
     let below = path.strip_prefix("/api/v10/").or_else(|| path.strip_prefix("/api/v9/"));
-    // The address that a webhook is known by names no version.
+    // The address of a webhook contains no version.
     let below =
         below.or_else(|| path.strip_prefix("/api/").filter(|it| it.starts_with("webhooks/")));
     let path = without_tokens(path);
@@ -214,7 +214,7 @@ fn matched(method: &str, path: &str) -> Result<Matched, Refusal> {
     })
 }
 
-/// A path without what may be a secret: its words and numbers.
+/// Returns a path with only its words and numbers, because the rest may be secret.
 fn without_tokens(path: &str) -> String {
     let is_plain = |part: &str| {
         part.len() <= 32
@@ -227,7 +227,7 @@ fn without_tokens(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// Whose token it is. Answers to commands need none.
+/// Returns the account of the token. Answers to commands need none.
 fn authenticate(
     state: &ServerContext,
     headers: &HeaderMap,

@@ -47,30 +47,30 @@ const CONTENT_CHARS_MAX: usize = 2_000;
 pub struct Said {
     text: String,
     reply_to: Option<MessageId>,
-    /// Whether the author of the message that it answers is not pinged.
+    /// True if the author of the answered message is not pinged.
     is_quiet_reply: bool,
-    /// Names and contents.
+    /// The names and contents of the files.
     files: Vec<(String, Vec<u8>)>,
     /// The message that it forwards.
     forwarded: Option<(ChannelId, MessageId)>,
     stickers: Vec<u64>,
-    /// The address and the title of a page that the text links to.
+    /// The address and title of a page that the text links to.
     preview: Option<(String, String)>,
-    /// Discord's bits, besides that of a forward.
+    /// Discord's flag bits, without that of a forward.
     flags: u64,
     /// A question and its answers.
     poll: Option<(String, Vec<String>)>,
 }
 
 impl Said {
-    /// A message with this text, which may be empty if the message has something else. Of more than 2,000 characters a
-    /// client makes a file, `message.txt`, and leaves the text empty.
+    /// Creates a message with this text, which may be empty if the message has something else. If the text has more
+    /// than 2,000 characters, it becomes the file `message.txt`, as in a client.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 
-    /// A forward of a message, which has no text of its own: a client sends a comment as a second message. It shows the
-    /// message as it is now.
+    /// Creates a forward, which shows the message as it is now. It has no text, because a client sends a comment as a
+    /// second message.
     pub fn forward(channel: ChannelId, message: MessageId) -> Self {
         Self { forwarded: Some((channel, message)), ..Self::default() }
     }
@@ -82,45 +82,45 @@ impl Said {
         self
     }
 
-    /// Does not ping the author of the message that it answers, as with the client's `@ OFF`.
+    /// Does not ping the author of the answered message, as with the client's `@ OFF`.
     #[must_use]
     pub const fn without_ping(mut self) -> Self {
         self.is_quiet_reply = true;
         self
     }
 
-    /// Attaches a file. A picture in PNG is shown with its width and height.
+    /// Attaches a file. A PNG picture is shown with its width and height.
     #[must_use]
     pub fn file(mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         self.files.push((name.into(), bytes.into()));
         self
     }
 
-    /// Lets Discord show a page that the text links to, as an embed of type `link`. It comes a moment later than the message,
-    /// in a `MESSAGE_UPDATE` that is no change by the author.
+    /// Lets Discord show a page that the text links to, as an embed of type `link`. It comes shortly after the message,
+    /// in a `MESSAGE_UPDATE` that does not count as the author's edit.
     #[must_use]
     pub fn preview(mut self, url: impl Into<String>, title: impl Into<String>) -> Self {
         self.preview = Some((url.into(), title.into()));
         self
     }
 
-    /// Sets flags by Discord's bits, for example `1 << 12` for no push message, or `1 << 1` for what was published in another
-    /// guild.
+    /// Sets flags by Discord's bits, for example `1 << 12` for no push message, or `1 << 1` for a message published in
+    /// another guild.
     #[must_use]
     pub const fn flags(mut self, bits: u64) -> Self {
         self.flags |= bits;
         self
     }
 
-    /// Adds a sticker of [`LoopbackDiscord::add_sticker`]; a message has three at most.
+    /// Adds a sticker of [`LoopbackDiscord::add_sticker`]. A message has at most three.
     #[must_use]
     pub fn sticker(mut self, id: u64) -> Self {
         self.stickers.push(id);
         self
     }
 
-    /// A poll with at most 10 answers of 55 characters, which is open for a day. The question has at most 300 characters,
-    /// and the message no text.
+    /// Creates a poll that is open for a day, with at most 10 answers of 55 characters. The question has at most 300
+    /// characters, and the message has no text.
     pub fn poll<T: Into<String>>(
         question: impl Into<String>,
         answers: impl IntoIterator<Item = T>,
@@ -129,7 +129,7 @@ impl Said {
         Self { poll: Some((question.into(), answers)), ..Self::default() }
     }
 
-    /// Makes a file of a text that is too long for a message.
+    /// Moves a text that is too long for a message into a file.
     fn with_paste_as_file(mut self) -> Self {
         if self.text.trim().chars().count() > CONTENT_CHARS_MAX {
             let text = std::mem::take(&mut self.text);
@@ -138,7 +138,7 @@ impl Said {
         self
     }
 
-    /// Whether a client would send it.
+    /// Returns true if a client would send it.
     fn is_sendable(&self) -> bool {
         let is_empty =
             self.text.trim().is_empty() && self.files.is_empty() && self.stickers.is_empty();
@@ -150,12 +150,12 @@ impl Said {
         !is_empty && !are_large && are_few
     }
 
-    /// The rights that it takes, besides the right to post.
+    /// Returns the permissions that it needs, besides the permission to post.
     fn rights(&self) -> Permissions {
         if self.files.is_empty() { Permissions::NONE } else { Permissions::ATTACH_FILES }
     }
 
-    /// The parts that the in-memory Discord does not keep.
+    /// Returns the parts that the Discord in memory does not store.
     fn parts(&self, view: View<'_>) -> Result<Parts, ApiError> {
         let invalid = || ApiError::new(ErrorKind::Invalid);
         if let Some((channel, message)) = self.forwarded {
@@ -172,7 +172,7 @@ impl Said {
         })
     }
 
-    /// The parts that the in-memory Discord keeps.
+    /// Returns the parts that the Discord in memory stores.
     fn details(&mut self, world: &mut World) -> Details {
         let allowed = if self.is_quiet_reply {
             let all = AllowedMentions {
@@ -265,12 +265,12 @@ impl fmt::Debug for Said {
 }
 
 impl LoopbackDiscord {
-    /// Lets an account write a message, as a person with a client. Returns the id of the message.
+    /// Lets an account write a message, as a person does with a client. Returns the id of the message.
     ///
     /// # Errors
     ///
-    /// `Gone` if there is no such channel or no such message to forward, `Forbidden` if the account may not post this there, and `Invalid` if a client
-    /// would not send it, for example because it is empty.
+    /// Returns `Gone` if the channel, or the message to forward, does not exist. Returns `Forbidden` if the account may
+    /// not post this there. Returns `Invalid` if a client would not send it, for example because it is empty.
     pub fn say(
         &self,
         channel: ChannelId,

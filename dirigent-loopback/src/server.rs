@@ -21,7 +21,7 @@ use super::outage::ServerOutage;
 use super::state::{ServerContext, Task};
 use super::{files, gateway, rest};
 
-/// The connection is to be cut without an answer.
+/// The connection must be cut without an answer.
 #[derive(Debug)]
 pub(super) struct Cut;
 
@@ -36,7 +36,7 @@ impl std::error::Error for Cut {}
 /// A body of any kind.
 type AnyBody = UnsyncBoxBody<Bytes, Infallible>;
 
-/// Serves until told to stop, or dropped; then nothing of it runs any more.
+/// Serves until stopped or dropped. It leaves no task behind.
 pub(super) async fn serve(
     state: Arc<ServerContext>,
     mut started: mpsc::UnboundedReceiver<Task>,
@@ -64,7 +64,7 @@ pub(super) async fn serve(
 }
 
 async fn connection(stream: TcpStream, state: Arc<ServerContext>) {
-    // Answers are small: none must wait for another.
+    // Answers are small, so none must wait for another.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| answer(Arc::clone(&state), request));
     let served = http1::Builder::new().serve_connection(TokioIo::new(stream), service);

@@ -23,7 +23,7 @@ pub(crate) struct Snapshot {
     pub(crate) message: Minimal,
 }
 
-/// The fields of a forwarded message that are shown. The author is not among them.
+/// The visible fields of a forwarded message. The author is not among them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Minimal {
     #[serde(rename = "type")]

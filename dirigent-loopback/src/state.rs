@@ -1,4 +1,4 @@
-//! What all connections share.
+//! The state that all connections share.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,21 +19,22 @@ use super::traffic::Traffic;
 use super::user_agents::UserAgents;
 use dirigent_testkit::memory_discord::MemoryDiscord;
 
-/// Something that runs until it ends or the server does.
+/// A task that runs until it ends or the server does.
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What all connections share.
+/// The state that all connections share.
 pub(crate) struct ServerContext {
     pub(crate) discord: MemoryDiscord,
     /// The port for everything.
     pub(super) door: Door,
-    /// What is away.
+    /// The parts that are away.
     pub(super) outages: Outages,
-    /// What the gateway's sessions share.
+    /// The state that the gateway's sessions share.
     pub(crate) gateway: Gateway,
-    /// What a test changes on its way.
+    /// The changes of a test.
     pub(crate) alterations: Arc<Alterations>,
-    /// The parts of messages that the world does not keep. The world's lock is taken before theirs.
+    /// The parts of messages that the world does not store. The world's lock is taken before
+    /// theirs.
     pub(crate) parts: Arc<AllParts>,
     tasks: mpsc::UnboundedSender<Task>,
     counters: Mutex<Counters>,
@@ -64,38 +65,39 @@ impl ServerContext {
         }
     }
 
-    /// What was asked so far, as far as limits go.
+    /// Returns the counts for the limits.
     pub(super) fn counters(&self) -> MutexGuard<'_, Counters> {
         self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is to go wrong.
+    /// Returns the plan of faults.
     pub(super) fn faults(&self) -> MutexGuard<'_, RestFaults> {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was asked and answered.
+    /// Returns the requests and their answers.
     pub(super) fn traffic(&self) -> MutexGuard<'_, Traffic> {
         self.traffic.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Which clients are served.
+    /// Returns the rules for the `User-Agent` of clients.
     pub(super) fn user_agents(&self) -> MutexGuard<'_, UserAgents> {
         self.user_agents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets something run beside the connections, until the server ends.
+    /// Runs a task beside the connections, until the server ends.
     pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
-        // It is dropped when the server is ending.
+        // If the server is ending, the task is dropped.
         let _ = self.tasks.send(Box::pin(task));
     }
 
-    /// The address of the gateway.
+    /// Returns the address of the gateway.
     pub(crate) fn gateway_url(&self) -> String {
         format!("ws://{}", self.door.address)
     }
 
-    /// Whose token it is, with or without `Bot ` before it; none for one that is not valid.
+    /// Returns the account of a token, with or without `Bot ` before it, or `None` if the token is
+    /// invalid.
     pub(crate) fn holder(&self, token: &str) -> Option<UserId> {
         let bot = token::holder(token.strip_prefix("Bot ").unwrap_or(token))?;
         let world = self.discord.world();
@@ -103,7 +105,7 @@ impl ServerContext {
         (account.kind == AuthorKind::Bot && !account.revoked).then_some(bot)
     }
 
-    /// The privileged intents that are switched on for a bot, as bits of its identification.
+    /// Returns the privileged intents that are switched on for a bot, as bits of IDENTIFY.
     pub(crate) fn privileged_intents(&self, bot: UserId) -> u64 {
         let world = self.discord.world();
         world.accounts.get(bot).map_or(0, |account| {

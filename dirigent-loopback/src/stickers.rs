@@ -1,4 +1,4 @@
-//! Stickers: pictures with a name that stand beside a message.
+//! Stickers, which are pictures with a name beside a message.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,24 @@ use serde::Serialize;
 
 use super::LoopbackDiscord;
 
-/// How many stickers a message may have (resources/message).
+/// The most stickers of a message (resources/message).
 pub(crate) const STICKERS_MAX: usize = 3;
 
-/// A sticker as it stands in a message.
+/// A sticker in a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct StickerItem {
     id: String,
     name: String,
-    /// Discord's number for its kind of picture: PNG.
+    /// Discord's number for the kind of picture: PNG.
     format_type: u8,
 }
 
-/// All stickers there are, by id; every account may use each.
+/// All stickers by id. Every account may use each.
 #[derive(Debug, Default)]
 pub(crate) struct Stickers(BTreeMap<u64, String>);
 
 impl Stickers {
-    /// Those with these ids, if all of them are there.
+    /// Returns the stickers with these ids, if all of them exist.
     pub(crate) fn items(&self, ids: &[u64]) -> Option<Vec<StickerItem>> {
         let item = |id: &u64| {
             let name = self.0.get(id)?.clone();
@@ -34,7 +34,7 @@ impl Stickers {
 }
 
 impl LoopbackDiscord {
-    /// Adds a sticker, which every account may use everywhere. Returns its id, for [`Said::sticker`] and for bots.
+    /// Adds a sticker that every account may use everywhere. Returns its id, for [`Said::sticker`] and for bots.
     ///
     /// [`Said::sticker`]: crate::Said::sticker
     pub fn add_sticker(&self, name: impl Into<String>) -> u64 {

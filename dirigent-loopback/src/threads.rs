@@ -1,4 +1,4 @@
-//! Threads made of a message: the thread has the id of the message, and begins with it.
+//! Threads made from a message. Such a thread has the id of the message, and begins with it.
 
 use dirigent::ports::{ApiError, ChatKind, ErrorKind};
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
@@ -10,13 +10,13 @@ use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::room::{Room, kind};
 use dirigent_testkit::memory_discord::world::World;
 
-/// The kind of the message with which such a thread begins.
+/// The kind of the message at the beginning of such a thread.
 const THREAD_STARTER: u8 = 21;
 
 /// The longest name of a thread, in characters.
 const NAME_CHARS_MAX: usize = 100;
 
-/// A thread of a channel, with its maker in it.
+/// Returns a thread of a channel that contains its creator.
 pub(super) fn thread(
     world: &World,
     id: ChannelId,
@@ -30,7 +30,7 @@ pub(super) fn thread(
     room
 }
 
-/// The kind of a thread of a message in a channel of this kind.
+/// Returns the kind of a thread made from a message in a channel of this kind.
 pub(super) const fn kind_of_thread(channel: u8) -> Option<u8> {
     match channel {
         kind::TEXT => Some(kind::PUBLIC_THREAD),
@@ -39,7 +39,7 @@ pub(super) const fn kind_of_thread(channel: u8) -> Option<u8> {
     }
 }
 
-/// Adds the thread of a message, which shows at the message and begins with it.
+/// Adds the thread of a message. It is shown at the message, and begins with it.
 pub(super) fn begin(world: &mut World, (parent, thread): (ChannelId, Room), maker: UserId) {
     let (id, message) = (thread.id, MessageId::new(thread.id.get()));
     world.add_room(thread);
@@ -52,7 +52,7 @@ pub(super) fn begin(world: &mut World, (parent, thread): (ChannelId, Room), make
     tell(world, maker, (id, ""), details);
 }
 
-/// Adds a message of Discord's own, in the name of the maker of a thread.
+/// Adds a message by Discord itself, in the name of a thread's creator.
 pub(super) fn tell(
     world: &mut World,
     maker: UserId,
@@ -68,14 +68,14 @@ pub(super) fn tell(
 }
 
 impl LoopbackDiscord {
-    /// Lets an account make a thread of a message, as a person with a client. Returns the id of the thread, which is the
-    /// message's.
+    /// Lets an account make a thread from a message, as a person does with a client. Returns the id of the thread,
+    /// which is the message's.
     ///
     /// # Errors
     ///
-    /// `Gone` if there is no such channel or message, `Forbidden` if the account may not make threads there, and
-    /// `Invalid` if the message has a thread, if the channel takes none, or if the name is empty or longer than 100
-    /// characters.
+    /// Returns `Gone` if there is no such channel or message, and `Forbidden` if the account may not make threads
+    /// there. Returns `Invalid` if the message has a thread, if the channel takes none, or if the name is empty or
+    /// longer than 100 characters.
     pub fn start_thread(
         &self,
         channel: ChannelId,

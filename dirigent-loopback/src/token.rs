@@ -1,31 +1,31 @@
-//! Tokens: whose they are can be told from themselves.
+//! Tokens that contain their own account.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD;
 use dirigent::UserId;
 
-/// A bot's token, in the form that Discord's have: the account's id, a moment, a signature.
+/// Returns a bot's token in Discord's form: the account's id, a time, a signature.
 pub(super) fn of(bot: UserId) -> String {
     let signed = bot.get().wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let signature = format!("{signed:016x}{:016x}", signed.wrapping_mul(0x2545_f491_4f6c_dd1d));
     format!("{}.{}.{signature}", URL_SAFE_NO_PAD.encode(bot.to_string()), "GLoopb")
 }
 
-/// Whose token it is, if it is one.
+/// Returns the account of a token, if it is one.
 pub(super) fn holder(token: &str) -> Option<UserId> {
     let (id, _) = token.split_once('.')?;
     let bot = UserId::new(String::from_utf8(URL_SAFE_NO_PAD.decode(id).ok()?).ok()?.parse().ok()?);
     (of(bot) == token).then_some(bot)
 }
 
-/// The token of a webhook.
+/// Returns the token of a webhook.
 pub(super) fn of_webhook(webhook: UserId) -> String {
     let signed = webhook.get().wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17);
     let more = signed.wrapping_mul(0x2545_f491_4f6c_dd1d);
     format!("GLoopb{signed:016x}{more:016x}{:016x}", more.rotate_left(31))
 }
 
-/// What stands for a picture: 32 digits, the same for the same picture.
+/// Returns a mark for a picture, which is 32 digits. Equal pictures have equal marks.
 pub(super) fn mark(picture: &str) -> String {
     let digest = |from: u64| {
         let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

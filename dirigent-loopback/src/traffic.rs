@@ -1,4 +1,4 @@
-//! What was asked, and how it was answered.
+//! The requests, and their answers.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,10 +8,10 @@ use dirigent::ports::Timestamp;
 use super::endpoint::RestRoute;
 use super::limits::Scope;
 
-/// How many of the newest requests are kept one by one.
+/// The most requests that are stored one by one.
 const KEPT_MAX: usize = 10_000;
 
-/// One request, and how it was answered. It holds no text.
+/// One request and its answer. It contains no text.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -29,19 +29,20 @@ const KEPT_MAX: usize = 10_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReceivedRequest {
-    /// When it came.
+    /// The time at which it came.
     pub at: Timestamp,
-    /// With whose token; none without a valid one.
+    /// The account of its token, or `None` without a valid one.
     pub account: Option<UserId>,
-    /// What for; none for a route that the server does not have.
+    /// The route, or `None` if the server does not have it.
     pub endpoint: Option<RestRoute>,
-    /// The answer's status; none when the connection was cut instead, or the request left hanging.
+    /// The answer's status. It is `None` if the connection was cut, or if the request was left
+    /// hanging.
     pub status: Option<u16>,
-    /// The scope of a refusal for too many requests.
+    /// The scope of a rate limit.
     pub scope: Option<Scope>,
 }
 
-/// What was asked of the server since it started, and how that was answered.
+/// All requests to the server since its start, with the results.
 ///
 /// ```
 /// use dirigent_loopback::{RestRoute, Traffic};
@@ -55,42 +56,44 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// How often a route was asked for.
+    /// Returns how many requests there were for a route.
     pub fn of(&self, endpoint: RestRoute) -> u64 {
         self.sum(|asked, _| asked == Some(endpoint))
     }
 
-    /// How often a route was answered with this status.
+    /// Returns how many requests for a route got this status.
     pub fn answered(&self, endpoint: RestRoute, status: u16) -> u64 {
         self.counts.get(&(Some(endpoint), Some(status))).copied().unwrap_or(0)
     }
 
-    /// How many requests were answered with this status.
+    /// Returns how many requests got this status.
     pub fn with_status(&self, status: u16) -> u64 {
         self.sum(|_, answered| answered == Some(status))
     }
 
-    /// How many requests were not answered: the connection was cut, or the request left hanging.
+    /// Returns how many requests got no answer, because the connection was cut or the request was
+    /// left hanging.
     pub fn cut(&self) -> u64 {
         self.sum(|_, answered| answered.is_none())
     }
 
-    /// How many requests were for routes that the server does not have.
+    /// Returns how many requests were for routes that the server does not have.
     pub fn unknown(&self) -> u64 {
         self.sum(|asked, _| asked.is_none())
     }
 
-    /// How many requests bring an address nearer to a ban: 401, 403, and 429 that is not shared.
+    /// Returns how many requests count towards a ban, for example with a wrong token: 401, 403, and
+    /// 429 that is not shared.
     pub const fn invalid(&self) -> u64 {
         self.invalid
     }
 
-    /// How many requests there were.
+    /// Returns how many requests there were.
     pub fn total(&self) -> u64 {
         self.counts.values().sum()
     }
 
-    /// The newest requests, oldest first, at most 10,000.
+    /// Returns the newest requests, oldest first, at most 10,000.
     pub fn newest(&self) -> Vec<ReceivedRequest> {
         self.newest.iter().cloned().collect()
     }

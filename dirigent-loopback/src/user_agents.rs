@@ -1,13 +1,14 @@
-//! The `User-Agent` headers of clients. Discord asks for `DiscordBot (url, version)`, and serves other bots all the same.
+//! The `User-Agent` headers of clients. Discord asks for `DiscordBot (url, version)`, but also serves other bots.
 
 use std::collections::BTreeSet;
 
 use super::LoopbackDiscord;
 
-/// How many different headers are remembered and logged. More would come from a client that changes its header all the time.
+/// The most different headers that are remembered and logged. More could only come from a client that keeps changing
+/// its header.
 const LOGGED_MAX: usize = 100;
 
-/// How many characters of a header are logged.
+/// The most characters of a header that are logged.
 const LOGGED_CHARS_MAX: usize = 200;
 
 /// Decides which clients are served, and logs each odd header once.
@@ -18,7 +19,7 @@ pub(super) struct UserAgents {
 }
 
 impl UserAgents {
-    /// Returns whether a request with this header is served; it is empty if there is none.
+    /// Returns true if a request with this header is served. The header is empty if there is none.
     pub(super) fn takes(&mut self, agent: &[u8]) -> bool {
         if agent.starts_with(b"DiscordBot (") {
             return true;
@@ -37,9 +38,9 @@ impl UserAgents {
 }
 
 impl LoopbackDiscord {
-    /// Refuses every client from now on whose `User-Agent` is not `DiscordBot (url, version)`, with status 403 and code 40333. Discord
-    /// documents this form, so turn it on to test your own client. By default any header is taken, because Discord serves well-known clients
-    /// that send another; each odd header is then logged once, as a warning.
+    /// Refuses clients from now on if their `User-Agent` is not `DiscordBot (url, version)`, with status 403 and code
+    /// 40333. Discord documents this form, so turn it on to test your own client. By default any header is accepted,
+    /// because Discord serves well-known clients that send another. Each odd header is then logged once, as a warning.
     ///
     /// Webhooks and answers to commands are open to all clients either way.
     ///

@@ -1,6 +1,6 @@
 //! Why the gateway ends a connection (docs: topics/opcodes-and-status-codes).
 
-/// What the gateway says when it closes a connection.
+/// Why the gateway closes a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Close {
     UnknownOpcode,
@@ -18,15 +18,16 @@ pub(super) enum Close {
     DisallowedIntents,
     /// A code that a test ordered.
     Ordered(u16),
-    /// Something that this server lacks, logged as an error so that it is not taken for Discord's answer.
+    /// Something that this server lacks. It is logged as an error, so that you do not mistake it for Discord's
+    /// answer.
     Lacking(&'static str),
-    /// The address asks for a form of payloads that this server lacks. Clients take the code for final and do not try
-    /// again and again, because the same address would be refused each time.
+    /// The address asks for an encoding that this server lacks. Clients consider the code final. They do not try
+    /// again, which is right, because the same address would always be refused.
     NotSpoken(&'static str),
 }
 
 impl Close {
-    /// The status code of the WebSocket's close frame.
+    /// Returns the status code of the close frame.
     pub(super) const fn code(self) -> u16 {
         match self {
             Self::Lacking(_) => 4000,
@@ -47,7 +48,7 @@ impl Close {
         }
     }
 
-    /// The words in the close frame.
+    /// Returns the words of the close frame.
     pub(super) const fn reason(self) -> &'static str {
         match self {
             Self::UnknownOpcode => "Unknown opcode.",
@@ -68,12 +69,12 @@ impl Close {
         }
     }
 
-    /// Whether it is this server that lacks something, and the client did nothing wrong.
+    /// Returns true if this server lacks something, and the client made no mistake.
     pub(super) const fn is_lack(self) -> bool {
         matches!(self, Self::Lacking(_) | Self::NotSpoken(_))
     }
 
-    /// Whether the session is lost with the connection, no matter which side closed it: what follows is no resume.
+    /// Returns true if the session ends with the connection, whichever side closed it. A resume is then impossible.
     pub(super) const fn ends_session(code: u16) -> bool {
         matches!(code, 1000 | 1001 | 4004 | 4007 | 4009..=4014)
     }

@@ -1,4 +1,4 @@
-//! How much a client may send (docs: events/gateway, rate limiting).
+//! The limit on what a client may send (docs: events/gateway, rate limiting).
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use dirigent::ports::Timestamp;
 /// The most payloads in a window.
 const SENDS_MAX: usize = 120;
 
-/// How long the window is.
+/// The length of the window.
 const WINDOW: Duration = Duration::from_secs(60);
 
 /// The payloads of one connection within the last minute.
@@ -18,7 +18,8 @@ pub(super) struct CommandLimit {
 }
 
 impl CommandLimit {
-    /// Counts a payload; says whether it was one too many. A clock that stepped back ends the count.
+    /// Counts a payload. Returns true if it exceeds the limit. If the clock stepped back, the count
+    /// begins anew.
     pub(super) fn is_exceeded(&mut self, now: Timestamp) -> bool {
         while self.sent.front().is_some_and(|&first| first > now || now.since(first) >= WINDOW) {
             self.sent.pop_front();

@@ -1,25 +1,25 @@
-//! What goes over the wire in place of text (docs: events/gateway, transport compression).
+//! Compression of the gateway (docs: events/gateway, transport compression).
 //!
-//! The streams are such as any inflater reads, and nothing in them is made smaller: on loopback
-//! that would only cost time. What a client must get right is in them all the same: one stream for
-//! a whole connection, a flush after each payload, and payloads in several blocks.
+//! Any inflater can read the streams, but they do not make anything smaller, because on loopback that
+//! would only cost time. Everything that a client must handle is there nevertheless: one stream for a
+//! whole connection, a flush after each payload, and payloads in several blocks.
 
 mod zlib;
 mod zstd;
 
-/// How payloads of one connection are packed.
+/// The compression of one connection.
 #[derive(Debug)]
 pub(super) enum Compression {
-    /// As text.
+    /// Plain text.
     None,
-    /// One zlib stream for all payloads; whether it has begun.
+    /// One zlib stream for all payloads. `begun` is true after its first payload.
     Zlib { begun: bool },
-    /// One zstd frame for all payloads; whether it has begun.
+    /// One zstd frame for all payloads. `begun` is true after its first payload.
     Zstd { begun: bool },
 }
 
 impl Compression {
-    /// What the address asks for; none where it is nothing that Discord knows.
+    /// Returns the compression that the address names, or `None` if Discord does not know it.
     pub(super) fn named(name: Option<&str>) -> Option<Self> {
         match name {
             None => Some(Self::None),
@@ -29,8 +29,8 @@ impl Compression {
         }
     }
 
-    /// The payload as bytes; none where it goes as text. `alone` asks for large payloads to be packed
-    /// each by itself, which a client asks for in IDENTIFY, and which a stream makes needless.
+    /// Returns the payload as bytes, or `None` if it goes as text. `alone` asks for large payloads to
+    /// be packed one by one. A client asks for that in IDENTIFY, and it is not needed in a stream.
     pub(super) fn pack(&mut self, payload: &str, alone: bool) -> Option<Vec<u8>> {
         let mut packed = Vec::with_capacity(payload.len() + 64);
         match self {
@@ -57,5 +57,5 @@ impl Compression {
     }
 }
 
-/// From how many bytes a payload is packed by itself, where the client can read that.
+/// The size in bytes from which a payload is packed by itself, if the client asked for that.
 const ALONE_FROM: usize = 1_024;

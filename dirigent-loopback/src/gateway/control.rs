@@ -1,4 +1,4 @@
-//! What a test does to the gateway.
+//! The controls of the gateway for tests.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::subscriber::Subscriber;
 use crate::LoopbackDiscord;
 use dirigent_testkit::memory_discord::PushFault;
 
-/// A session of the gateway as a test sees it.
+/// A session of the gateway, as your test sees it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -31,22 +31,22 @@ use dirigent_testkit::memory_discord::PushFault;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionInfo {
-    /// What a client resumes it by.
+    /// The id that a client resumes it by.
     pub id: String,
-    /// Whose it is.
+    /// The account of the session.
     pub user: UserId,
-    /// Its shard's number and how many there are.
+    /// The number of the shard, and the number of all shards.
     pub shard: [u64; 2],
-    /// What it asked to hear of.
+    /// The intents that the session asked for.
     pub intents: u64,
     /// The number of its newest event.
     pub seq: u64,
-    /// Whether a connection has it.
+    /// True if the session has a connection.
     pub connected: bool,
 }
 
 impl LoopbackDiscord {
-    /// The sessions of an account that can still be used or resumed.
+    /// Returns the sessions of an account that can still be used or resumed.
     pub fn sessions(&self, user: UserId) -> Vec<SessionInfo> {
         let info = |subscriber: Arc<Subscriber>| {
             let session = subscriber.session();
@@ -62,13 +62,13 @@ impl LoopbackDiscord {
         self.subscribers(user).into_iter().map(info).collect()
     }
 
-    /// How many sessions an account has begun with IDENTIFY. Discord allows 1,000 a day.
+    /// Returns how many sessions an account has begun with IDENTIFY. Discord allows 1,000 a day.
     pub fn identified(&self, user: UserId) -> u64 {
         self.state.gateway.begun(user)
     }
 
-    /// Lets this happen to the account's connections, after what they were told so far; says how many
-    /// sessions it hits. A session without a connection suffers it with its next one.
+    /// Breaks the account's connections in this way, after the events so far. Returns the number of
+    /// sessions that it hits. If a session has no connection, its next one breaks.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -109,20 +109,20 @@ impl LoopbackDiscord {
         self.each(user, |subscriber| subscriber.session().order(fault))
     }
 
-    /// Lets the next event go wrong that the account's sessions would be told, or the one after those
-    /// already planned; says how many sessions it hits. A doubled event has one number; a dropped
-    /// one has none: only the history has it.
+    /// Plans a fault for the next event of the account's sessions, after those already planned.
+    /// Returns the number of sessions that it hits. A duplicated event keeps its one number. A
+    /// dropped event gets no number, so only the history contains it.
     pub fn next_event(&self, user: UserId, fault: PushFault) -> usize {
         self.each(user, |subscriber| subscriber.session().plan(fault))
     }
 
-    /// Lets things go wrong on the gateway by chance from now on, in place of the plan before.
+    /// Replaces the plan of random faults on the gateway.
     pub fn set_gateway_faults(&self, faults: GatewayFaults) {
         self.state.gateway.set_faults(faults);
     }
 
-    /// Ends all faults of the gateway, and lets held-back events arrive. Connections that were made
-    /// silent stay so.
+    /// Ends all faults of the gateway, and sends events that were held back. Connections that were
+    /// silenced stay silent.
     pub fn stop_gateway_faults(&self) {
         self.state.gateway.set_faults(GatewayFaults::default());
         for subscriber in self.state.gateway.sessions(self.state.discord.clock().now()) {
@@ -130,8 +130,8 @@ impl LoopbackDiscord {
         }
     }
 
-    /// Pushes an event of your own making to the account's sessions, whatever their intents; says how
-    /// many are told. `guild` decides which shard hears it.
+    /// Pushes an event of your own to the account's sessions, whatever their intents. Returns the
+    /// number of sessions that get it. `guild` decides which shard gets it.
     pub fn push(
         &self,
         user: UserId,

@@ -1,4 +1,4 @@
-//! One connection: what is said on it, without the socket.
+//! One connection, without its socket.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use super::session::{Errand, Holder};
 use super::subscriber::Subscriber;
 use crate::state::ServerContext;
 
-/// What a connection does next.
+/// The next action of a connection.
 pub(super) enum Act {
-    /// Sends a payload.
+    /// Send a payload.
     Say(Arc<str>),
-    /// Says why, and ends.
+    /// Send the reason, and close.
     Close(Close),
-    /// Breaks without a word.
+    /// Break without a word.
     Cut,
 }
 
@@ -38,11 +38,11 @@ impl Act {
 pub(super) struct Conversation {
     state: Arc<ServerContext>,
     holder: Holder,
-    /// The session that it carries.
+    /// The session of the connection.
     subscriber: Option<Arc<Subscriber>>,
     heartbeat: Heartbeat,
     limit: CommandLimit,
-    /// Whether a fault keeps it from saying anything.
+    /// True if a fault silences it.
     is_silent: bool,
 }
 
@@ -59,23 +59,24 @@ impl Conversation {
         }
     }
 
-    /// What rings when there is something to do.
+    /// Returns the bell that rings when there is something to do.
     pub(super) fn bell(&self) -> Arc<Notify> {
         Arc::clone(&self.holder.bell)
     }
 
-    /// Whether large payloads may go packed by themselves.
+    /// Returns true if large payloads may be packed one by one.
     pub(super) fn packs(&self) -> bool {
         self.subscriber.as_ref().is_some_and(|subscriber| subscriber.session().packed)
     }
 
-    /// When to look at the clock.
+    /// Returns the time at which to look at the clock.
     pub(super) fn due(&self) -> Timestamp {
         let held = self.subscriber.as_ref().and_then(|subscriber| subscriber.session().due());
         held.map_or(self.heartbeat.due(), |held| held.min(self.heartbeat.due()))
     }
 
-    /// Greets, or says why the address is not one that is spoken to; with how payloads are packed.
+    /// Greets the client, and returns the compression. It fails if the server does not support the
+    /// address.
     pub(super) fn on_open(query: &str) -> Result<(Compression, Act), Close> {
         let value = |name: &str| {
             let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -93,7 +94,7 @@ impl Conversation {
         Ok((compression, Act::say(frame::hello())))
     }
 
-    /// A payload came.
+    /// Handles a payload.
     pub(super) fn on_payload(&mut self, payload: &[u8], now: Timestamp) -> Vec<Act> {
         if self.limit.is_exceeded(now) {
             return self.end(Close::RateLimited, now);
@@ -112,7 +113,7 @@ impl Conversation {
         answered.unwrap_or_else(|close| self.end(close, now))
     }
 
-    /// The bell rang, or the clock came to [`due`](Self::due).
+    /// Called when the bell rings, or when the clock reaches [`due`](Self::due).
     pub(super) fn on_time(&mut self, now: Timestamp) -> Vec<Act> {
         let mut acts = self.run_errands(now);
         match self.heartbeat.on_time(now) {
@@ -123,7 +124,7 @@ impl Conversation {
         acts
     }
 
-    /// The connection is lost, or the client closed it with this code.
+    /// Called when the connection is lost, or when the client closes it with this code.
     pub(super) fn on_end(&mut self, code: Option<u16>, now: Timestamp) {
         if let Some(subscriber) = self.subscriber.take() {
             subscriber.session().leave(self.holder.number, code, now);
@@ -136,7 +137,7 @@ impl Conversation {
         }
         let gateway = &self.state.gateway;
         self.subscriber = Some(gateway.identify(&self.state, identify, self.holder.clone())?);
-        // READY waits in the session, whose bell has rung.
+        // READY waits in the session, and its bell has rung.
         self.holder.bell.notify_one();
         Ok(Vec::new())
     }
@@ -167,7 +168,7 @@ impl Conversation {
         self.subscriber.as_ref().ok_or(Close::NotAuthenticated)
     }
 
-    /// Sends what the session has, and lets happen what is ordered.
+    /// Sends the session's events, and performs ordered faults.
     fn run_errands(&mut self, now: Timestamp) -> Vec<Act> {
         let mut acts = Vec::new();
         while !self.is_silent {

@@ -1,4 +1,4 @@
-//! What goes wrong with connections and with the events on them, and when.
+//! Faults of connections and events.
 
 use dirigent::UserId;
 
@@ -6,7 +6,7 @@ use super::shard::Shard;
 use dirigent_testkit::Random;
 use dirigent_testkit::memory_discord::PushFault;
 
-/// What may happen to a connection of the gateway.
+/// A fault of a gateway connection.
 ///
 /// ```
 /// use dirigent_loopback::GatewayFault;
@@ -19,26 +19,26 @@ use dirigent_testkit::memory_discord::PushFault;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GatewayFault {
-    /// It breaks without a word.
+    /// The connection breaks without a word.
     Cut,
-    /// Discord asks the client to connect again (op 7).
+    /// Discord asks the client to reconnect (op 7).
     Reconnect,
     /// Discord says that the session is invalid (op 9).
     InvalidSession {
-        /// Whether it may be resumed all the same.
+        /// True if the client may resume it nevertheless.
         resumable: bool,
     },
-    /// It is closed with this code.
+    /// Discord closes the connection with this code.
     Close {
         /// The status of the close frame.
         code: u16,
     },
-    /// Heartbeats are answered no more, and nothing else is sent: a connection that looks alive.
+    /// The connection looks alive, but sends nothing more, not even answers to heartbeats.
     Silent,
 }
 
 impl GatewayFault {
-    /// Whether the session can be resumed afterwards.
+    /// Returns true if the session can be resumed afterwards.
     pub const fn keeps_session(self) -> bool {
         match self {
             Self::Cut | Self::Reconnect | Self::Silent => true,
@@ -48,11 +48,11 @@ impl GatewayFault {
     }
 }
 
-/// What goes wrong on the gateway by chance, from a seed.
+/// A plan of random faults on the gateway.
 ///
-/// Every event that a session is sent is a throw of its dice. They come from the seed, the account, its
-/// shard and how many sessions that had before, so that what one bot suffers does not depend on what
-/// others do.
+/// Every event to a session is one throw of its dice. The dice depend on the seed, the account, its
+/// shard and how many sessions that shard had before. So the faults of one bot do not depend on other
+/// bots.
 ///
 /// ```
 /// use dirigent_loopback::{GatewayFault, GatewayFaults};
@@ -72,13 +72,13 @@ pub struct GatewayFaults {
 }
 
 impl GatewayFaults {
-    /// Nothing goes wrong yet; chance will come from this seed.
+    /// Creates a plan without faults. Random faults will come from this seed.
     pub const fn new(seed: u64) -> Self {
         Self { seed, rates: Vec::new(), event_rates: Vec::new() }
     }
 
-    /// A bad day: connections cut, closed and moved, sessions lost, events lost, doubled, late and out
-    /// of order.
+    /// Creates a plan for a bad day. Connections are cut, closed and moved, and sessions are lost.
+    /// Events are lost, duplicated, late and out of order.
     pub fn hostile(seed: u64) -> Self {
         let second = std::time::Duration::from_secs(1);
         Self::new(seed)
@@ -93,21 +93,21 @@ impl GatewayFaults {
             .with_event_rate(PushFault::Delayed { by: second * 20 }, 20)
     }
 
-    /// Lets events be followed by this fault of the connection, at a rate in thousandths.
+    /// Breaks the connection in this way after events, at a rate in thousandths.
     #[must_use]
     pub fn with_rate(mut self, fault: GatewayFault, per_mille: u32) -> Self {
         self.rates.push((fault, per_mille));
         self
     }
 
-    /// Lets events go wrong in this way, at a rate in thousandths.
+    /// Adds a fault to events, at a rate in thousandths.
     #[must_use]
     pub fn with_event_rate(mut self, fault: PushFault, per_mille: u32) -> Self {
         self.event_rates.push((fault, per_mille));
         self
     }
 
-    /// The dice of an account's shard in its first session, its second, and so on.
+    /// Returns the dice of an account's shard for its first session, its second, and so on.
     pub(super) fn dice(&self, user: UserId, shard: Shard, session: u64) -> Random {
         let [id, count] = shard.pair();
         let mut seed = self.seed;
@@ -117,7 +117,7 @@ impl GatewayFaults {
         Random::new(seed)
     }
 
-    /// What happens to the next event, and to the connection after it.
+    /// Draws the fault of the next event, and of the connection after it.
     pub(super) fn draw(&self, dice: &mut Random) -> (Option<PushFault>, Option<GatewayFault>) {
         (draw_of(&self.event_rates, dice), draw_of(&self.rates, dice))
     }

@@ -7,31 +7,31 @@ use super::heartbeat;
 use super::identify::Identify;
 use super::members::MembersRequest;
 
-/// The longest payload that a client may send, in bytes.
+/// The longest payload of a client, in bytes.
 const PAYLOAD_MAX: usize = 4_096;
 
-/// What a client says.
+/// A payload of a client.
 pub(super) enum ClientFrame {
     /// A sign of life.
     Heartbeat,
-    /// A new session, please.
+    /// A request for a new session.
     Identify(Identify),
-    /// The old session, please.
+    /// A request for the old session.
     Resume(Resume),
-    /// What it shows as. Recorded, and shown to no other account.
+    /// The client's presence. It is recorded, but shown to no other account.
     Presence,
-    /// Who is in this guild?
+    /// A request for the members of a guild.
     Members(MembersRequest),
 }
 
-/// What a client knows of the session that it wants back.
+/// The session that a client wants to resume.
 pub(super) struct Resume {
     pub(super) token: String,
     pub(super) session: String,
     pub(super) seq: u64,
 }
 
-/// Reads a payload, or says why the connection ends over it.
+/// Reads a payload, or returns why it ends the connection.
 pub(super) fn read(payload: &[u8]) -> Result<ClientFrame, Close> {
     if payload.len() > PAYLOAD_MAX {
         return Err(Close::DecodeError);
@@ -58,33 +58,33 @@ fn read_resume(data: &Value) -> Option<Resume> {
     Some(Resume { token: text("token")?, session: text("session_id")?, seq })
 }
 
-/// The first payload of a connection.
+/// Returns the first payload of a connection.
 pub(super) fn hello() -> String {
     let interval = u64::try_from(heartbeat::INTERVAL.as_millis()).unwrap_or(u64::MAX);
     bare(10, &json!({ "heartbeat_interval": interval }))
 }
 
-/// The answer to a heartbeat.
+/// Returns the answer to a heartbeat.
 pub(super) fn heartbeat_ack() -> String {
     bare(11, &Value::Null)
 }
 
-/// Asks for a heartbeat at once.
+/// Returns a request for a heartbeat.
 pub(super) fn heartbeat_request() -> String {
     bare(1, &Value::Null)
 }
 
-/// Asks the client to come back on another connection.
+/// Returns a request to reconnect.
 pub(super) fn reconnect() -> String {
     bare(7, &Value::Null)
 }
 
-/// Says that the session is not to be had now, and whether it may be asked for again.
+/// Returns that the session is invalid, and whether the client may try to resume it.
 pub(super) fn invalid_session(resumable: bool) -> String {
     bare(9, &Value::Bool(resumable))
 }
 
-/// An event with its number.
+/// Returns an event with its number.
 pub(super) fn dispatch(seq: u64, name: &str, data: &Value) -> String {
     json!({ "t": name, "s": seq, "op": 0, "d": data }).to_string()
 }

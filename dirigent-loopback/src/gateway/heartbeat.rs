@@ -1,30 +1,30 @@
-//! Whether a client is still there (docs: events/gateway, sending heartbeats).
+//! Heartbeats, which show that a client is alive (docs: events/gateway, sending heartbeats).
 
 use std::time::Duration;
 
 use dirigent::ports::Timestamp;
 
-/// How often a client is to give a sign of life.
+/// The time between two heartbeats of a client.
 pub(super) const INTERVAL: Duration = Duration::from_millis(41_250);
 
-/// How long a late one is waited for, and an answer to a request.
+/// The longest wait for a late heartbeat, and for the answer to a request.
 const GRACE: Duration = Duration::from_secs(15);
 
-/// What the clock has come to.
+/// The state of the heartbeats at this time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pulse {
-    /// Nothing is due.
+    /// No heartbeat is due.
     Fine,
-    /// No heartbeat came in time: ask for one.
+    /// No heartbeat came in time, so ask for one.
     Late,
-    /// It was asked for, and none came.
+    /// It was asked for, but did not come.
     Gone,
 }
 
-/// The heartbeats of one connection, by the discord's clock.
+/// The heartbeats of one connection, by the clock of the Discord.
 ///
-/// A client counts its own time. Where the discord's clock jumps, a client that did nothing wrong
-/// would be late; so it is asked first, and only silence after that ends the connection.
+/// A client measures its own time. If the clock of the Discord jumps, a client would be late
+/// without its fault. So it is asked first, and only silence after that ends the connection.
 #[derive(Debug)]
 pub(super) struct Heartbeat {
     due: Timestamp,
@@ -36,17 +36,17 @@ impl Heartbeat {
         Self { due: now + INTERVAL + GRACE, was_asked: false }
     }
 
-    /// When to look again.
+    /// Returns the time of the next check.
     pub(super) const fn due(&self) -> Timestamp {
         self.due
     }
 
-    /// A heartbeat came.
+    /// Handles a heartbeat.
     pub(super) fn on_beat(&mut self, now: Timestamp) {
         *self = Self::new(now);
     }
 
-    /// Looks at the clock.
+    /// Checks the clock.
     pub(super) fn on_time(&mut self, now: Timestamp) -> Pulse {
         if now < self.due {
             return Pulse::Fine;

@@ -1,4 +1,4 @@
-//! What a client says of itself to begin a session (docs: events/gateway-events, identify).
+//! The data with which a client begins a session (docs: events/gateway-events, identify).
 
 use serde_json::Value;
 
@@ -6,17 +6,17 @@ use super::close::Close;
 use super::intents::Intents;
 use super::shard::Shard;
 
-/// From how many members on a guild counts as large, unless the client says otherwise.
+/// The default number of members that makes a guild large.
 const LARGE_THRESHOLD: u64 = 50;
 
-/// A wish for a new session.
+/// A request for a new session.
 pub(super) struct Identify {
     pub(super) token: String,
     pub(super) intents: Intents,
     pub(super) shard: Shard,
-    /// Whether large payloads may come packed, each by itself.
+    /// True if large payloads may be packed one by one.
     pub(super) packed: bool,
-    /// From how many members on a guild is not listed in full.
+    /// The number of members that makes a guild too large to be listed in full.
     pub(super) large_threshold: u64,
 }
 

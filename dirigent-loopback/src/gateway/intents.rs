@@ -1,19 +1,19 @@
-//! What a session asked to hear of (docs: events/gateway, gateway intents).
+//! The events that a session asked for (docs: events/gateway, gateway intents).
 
 use crate::wire::intent;
 
-/// Gateway intents, as the bits that IDENTIFY carries.
+/// Gateway intents, as the bits of IDENTIFY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Intents(u64);
 
 impl Intents {
-    /// Every bit that means something to Discord.
+    /// Every bit that Discord knows.
     const KNOWN: u64 = 0x1_ffff | 1 << 20 | 1 << 21 | 1 << 24 | 1 << 25;
 
-    /// Those that an account must be allowed.
+    /// Intents that an account needs permission for.
     const PRIVILEGED: u64 = intent::MEMBERS | intent::PRESENCES | intent::CONTENT;
 
-    /// None where a bit means nothing.
+    /// Returns `None` if a bit is unknown.
     pub(super) const fn from_bits(bits: u64) -> Option<Self> {
         if bits & !Self::KNOWN == 0 { Some(Self(bits)) } else { None }
     }
@@ -22,17 +22,18 @@ impl Intents {
         self.0
     }
 
-    /// Whether this one is among them.
+    /// Returns true if the session has this intent.
     pub(super) const fn has(self, intent: u64) -> bool {
         self.0 & intent != 0
     }
 
-    /// Whether an event that needs one of these intents is sent; 0 needs none.
+    /// Returns true if the session gets events that need one of these intents; 0 needs none.
     pub(super) const fn hear(self, wanted: u64) -> bool {
         wanted == 0 || self.has(wanted)
     }
 
-    /// Whether an account that is allowed these privileged ones may have all of them.
+    /// Returns true if an account with these privileged intents may have all the intents it asked
+    /// for.
     pub(super) const fn are_allowed(self, privileged: u64) -> bool {
         self.0 & Self::PRIVILEGED & !privileged == 0
     }

@@ -1,4 +1,4 @@
-//! Events on their way to one session, as faults have it.
+//! Events on their way to one session, with their faults.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use serde_json::Value;
 
 use dirigent_testkit::memory_discord::PushFault;
 
-/// An event that has no number yet.
+/// An event without a number.
 pub(super) struct News {
     pub(super) name: &'static str,
     pub(super) data: Value,
 }
 
-/// An event that is due, and how often it goes out under its one number.
+/// An event to send, and the number of its copies.
 pub(super) struct Due {
     pub(super) news: News,
     pub(super) copies: usize,
 }
 
-/// The events that a fault holds back, in the order in which they happened.
+/// The events that a fault holds back, in order.
 #[derive(Default)]
 pub(super) struct Line {
     held: Vec<Held>,
@@ -27,13 +27,13 @@ pub(super) struct Line {
 
 struct Held {
     news: News,
-    /// How many later events must go out before it; none means that only time releases it.
+    /// The number of later events that must go out before it. With `None` only time releases it.
     events_left: Option<u32>,
     due: Timestamp,
 }
 
 impl Line {
-    /// Takes an event in; what goes out for it comes back, soonest first.
+    /// Adds an event. Returns the events to send now, in order.
     pub(super) fn put(&mut self, news: News, fault: Option<PushFault>, now: Timestamp) -> Vec<Due> {
         let copies = match fault {
             None => 1,
@@ -56,18 +56,18 @@ impl Line {
         out
     }
 
-    /// What goes out because its time has come.
+    /// Returns events that must go out by now.
     pub(super) fn take_due(&mut self, now: Timestamp) -> Vec<Due> {
         self.held.sort_by_key(|held| held.due);
         self.release(|held| held.due <= now)
     }
 
-    /// Everything, at once.
+    /// Returns all events at once.
     pub(super) fn take_all(&mut self) -> Vec<Due> {
         self.release(|_| true)
     }
 
-    /// When the first goes out by time alone.
+    /// Returns the time at which the first event goes out by itself.
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.held.iter().map(|held| held.due).min()
     }

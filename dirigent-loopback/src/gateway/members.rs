@@ -1,4 +1,5 @@
-//! Asking for a guild's members over the gateway (docs: events/gateway-events, request guild members).
+//! Requests for a guild's members over the gateway (docs: events/gateway-events, request guild
+//! members).
 
 use dirigent::UserId;
 use dirigent::ports::GuildId;
@@ -9,29 +10,29 @@ use super::close::Close;
 /// The most members in one answer.
 const CHUNK_MAX: usize = 1_000;
 
-/// The most members that may be asked for by name or prefix.
+/// The most members of a request by name or prefix.
 const NAMED_MAX: usize = 100;
 
-/// The longest word that answers carry back.
+/// The longest nonce of the answers, in bytes.
 const NONCE_BYTES_MAX: usize = 32;
 
-/// What a client asks for.
+/// A client's request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct MembersRequest {
     pub(super) guild: GuildId,
     pub(super) wanted: Wanted,
-    /// Whether it asks who is online.
+    /// True if it asks for presences.
     pub(super) presences: bool,
-    /// A word that the answers carry.
+    /// The nonce that the answers repeat.
     pub(super) nonce: Option<String>,
 }
 
-/// Which members.
+/// The members to return.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// All of them.
+    /// All members.
     All,
-    /// The members whose name begins with this text, up to a limit.
+    /// The members with names that begin with this text, up to a limit.
     Named { prefix: String, limit: usize },
     /// The members with these accounts.
     Users(Vec<UserId>),
@@ -69,7 +70,7 @@ fn read_wanted(data: &Value) -> Option<Wanted> {
     Some(Wanted::Named { prefix: prefix.to_owned(), limit })
 }
 
-/// The guild. Some clients write it as a list of one.
+/// Returns the guild. Some clients write it as a list with one entry.
 fn read_guild(guild: &Value) -> Option<u64> {
     match guild.as_array().map(Vec::as_slice) {
         Some([guild]) => read_id(guild),
@@ -78,12 +79,12 @@ fn read_guild(guild: &Value) -> Option<u64> {
     }
 }
 
-/// An id, which Discord writes as text and takes as a number too.
+/// Reads an id. Discord writes it as text, and also accepts a number.
 fn read_id(id: &Value) -> Option<u64> {
     id.as_u64().or_else(|| id.as_str()?.parse().ok())
 }
 
-/// The answers' data: pages of members, at least one.
+/// Returns the data of the answers, which are pages of members, at least one.
 pub(super) fn chunks(
     guild: GuildId,
     members: &[Value],

@@ -1,4 +1,4 @@
-//! The guild data that a session gets at its beginning, or when its account joins a guild.
+//! The data of a guild that a session gets at its beginning, or when its account joins.
 
 use std::ops::RangeInclusive;
 
@@ -12,20 +12,20 @@ use super::session::Session;
 use crate::wire::{self, intent};
 use dirigent_testkit::memory_discord::world::World;
 
-/// The version of the API that is spoken here.
+/// The version of the API.
 const VERSION: u64 = 10;
 
-/// The versions that a client may ask for. Version 9 is taken as 10, as in the paths of requests.
+/// The versions that a client may ask for. Version 9 is treated as 10, as in the paths of requests.
 pub(super) const VERSIONS: RangeInclusive<u64> = 9..=VERSION;
 
-/// The guilds that a session hears of.
+/// Returns the guilds of a session.
 pub(super) fn guilds(world: &World, session: &Session) -> Vec<GuildId> {
     let mut guilds = wire::guilds_of(world, session.user);
     guilds.retain(|guild| session.shard.hears(Some(*guild)));
     guilds
 }
 
-/// The data of READY.
+/// Returns the data of READY.
 pub(super) fn ready(world: &World, session: &Session, guilds: &[GuildId], url: &str) -> Value {
     let unavailable = |guild: &GuildId| json!({ "id": guild.to_string(), "unavailable": true });
     json!({
@@ -44,10 +44,10 @@ pub(super) fn ready(world: &World, session: &Session, guilds: &[GuildId], url: &
     })
 }
 
-/// The data of `GUILD_CREATE`; none where the account is not in the guild.
+/// Returns the data of `GUILD_CREATE`, or `None` if the account is not in the guild.
 ///
-/// All members are listed to a session that asked for presences, unless the guild is large; to others
-/// only the account itself (events/gateway-events, guild create).
+/// A session that asked for presences gets all members, unless the guild is large. Others get only
+/// the account itself (events/gateway-events, guild create).
 pub(super) fn guild(world: &World, session: &Session, guild: GuildId) -> Option<Value> {
     let mut data = wire::guild_create(world, guild, session.user)?;
     let fields = data.as_object_mut()?;
@@ -61,8 +61,8 @@ pub(super) fn guild(world: &World, session: &Session, guild: GuildId) -> Option<
     Some(data)
 }
 
-/// The data of the answers to a wish for members: none for a guild that the session does not hear of.
-/// Who wants all of them, or to know who is online, must have asked for that intent.
+/// Returns the data of the answers to a request for members. There is none for a guild that the
+/// session does not see. A request for all members, or for presences, needs that intent.
 pub(super) fn members(
     world: &World,
     session: &Session,
@@ -96,7 +96,7 @@ pub(super) fn members(
     Ok(chunks(request.guild, &listed, &missing, request.nonce.as_deref()))
 }
 
-/// Whether a member's name begins so, in whatever case.
+/// Returns true if a member's name begins with this text, in any case.
 fn is_named(member: &Value, prefix: &str) -> bool {
     let name = member.pointer("/user/username").and_then(Value::as_str).unwrap_or_default();
     name.to_lowercase().starts_with(&prefix.to_lowercase())

@@ -1,18 +1,18 @@
-//! What a session was told, as long as it may have to be told again.
+//! The events of a session that a resume may need again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The events of a session in the order in which they go out, the oldest forgotten.
+/// The events of a session in the order of sending. The oldest are forgotten.
 ///
-/// Each has its number, which two copies of one event share, and a place, which is its own.
+/// Each entry has its event's number, which two copies share, and a place of its own.
 pub(super) struct Replay {
     entries: VecDeque<Entry>,
     /// The place of the first entry.
     first: u64,
-    /// The newest number among those forgotten.
+    /// The newest number that was forgotten.
     forgotten: u64,
-    /// How many entries are kept for a resume.
+    /// The most entries that are stored for a resume.
     kept_max: usize,
 }
 
@@ -30,7 +30,7 @@ impl Replay {
         self.entries.push_back(Entry { seq, text });
     }
 
-    /// Forgets the oldest beyond the limit, but none from this place on.
+    /// Forgets the oldest entries beyond the limit, except those from this place on.
     pub(super) fn trim(&mut self, needed_from: u64) {
         while self.entries.len() > self.kept_max && self.first < needed_from {
             if let Some(entry) = self.entries.pop_front() {
@@ -40,12 +40,12 @@ impl Replay {
         }
     }
 
-    /// The place behind the newest entry.
+    /// Returns the place after the newest entry.
     pub(super) fn end(&self) -> u64 {
         self.first.saturating_add(self.entries.len() as u64)
     }
 
-    /// The place from which on everything after this number stands; none when some of it is forgotten.
+    /// Returns the place of the first entry after this number, or `None` if one of them is forgotten.
     pub(super) fn place_after(&self, seq: u64) -> Option<u64> {
         if self.forgotten > seq {
             return None;
@@ -54,7 +54,7 @@ impl Replay {
         Some(later.map_or_else(|| self.end(), |later| self.first.saturating_add(later as u64)))
     }
 
-    /// The entries from this place on and before that one; none when one of them is forgotten.
+    /// Returns the entries from one place to before another, or `None` if one of them is forgotten.
     pub(super) fn between(&self, from: u64, to: u64) -> Option<impl Iterator<Item = Arc<str>>> {
         let skipped = usize::try_from(from.checked_sub(self.first)?).ok()?;
         let count = usize::try_from(to.checked_sub(from)?).ok()?;

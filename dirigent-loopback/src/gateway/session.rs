@@ -1,4 +1,4 @@
-//! One session: what it was told, and by which connection.
+//! One session: its events, and its connection.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,41 +20,41 @@ use super::shard::Shard;
 use dirigent_testkit::Random;
 use dirigent_testkit::memory_discord::PushFault;
 
-/// How long a session without a connection may be resumed. Discord says "a few minutes".
+/// The longest time that a session without a connection can be resumed. Discord says "a few minutes".
 const RESUME_WINDOW: Duration = Duration::from_secs(180);
 
-/// How many events a session keeps for a resume.
+/// The most events that a session stores for a resume.
 pub(super) const REPLAY_MAX: usize = 1_000;
 
-/// How many events may wait for a client that takes none.
+/// The most events that may wait for a client that reads none.
 const UNSENT_MAX: u64 = 65_536;
 
-/// The state of a session, which lives longer than its connections.
+/// The state of a session, which outlives its connections.
 pub(super) struct Session {
     pub(super) id: String,
     pub(super) user: UserId,
     pub(super) intents: Intents,
     pub(super) shard: Shard,
-    /// Whether large payloads may come packed by themselves.
+    /// True if large payloads may be packed one by one.
     pub(super) packed: bool,
-    /// From how many members on a guild is not listed in full.
+    /// The number of members that makes a guild too large to be listed in full.
     pub(super) large_threshold: u64,
-    /// The newest number given.
+    /// The number of the newest event.
     seq: u64,
     replay: Replay,
     line: Line,
     faults: Arc<GatewayFaults>,
     dice: Random,
-    /// Faults of the next events, soonest first.
+    /// Faults of the next events, in order.
     planned: VecDeque<PushFault>,
-    /// What a test or the dice ordered for the connection, each behind the position that the replay had
-    /// reached: later events come after it.
+    /// Faults for the connection, ordered by a test or by the dice. Each has the end of the replay at
+    /// that time, because later events follow it.
     orders: VecDeque<(u64, GatewayFault)>,
-    /// The connection that it speaks through.
+    /// The connection of the session.
     holder: Option<Holder>,
     /// The place of the next entry to send.
     cursor: u64,
-    /// When its connection was lost.
+    /// The time at which its connection was lost.
     left_at: Option<Timestamp>,
     is_over: bool,
 }
@@ -63,15 +63,15 @@ pub(super) struct Session {
 #[derive(Clone)]
 pub(super) struct Holder {
     pub(super) number: u64,
-    /// Tells the connection that there is something to do.
+    /// Rings when the connection has something to do.
     pub(super) bell: Arc<Notify>,
 }
 
-/// What a connection has to do for its session.
+/// The next task of a connection for its session.
 pub(super) enum Errand {
-    /// Nothing more: the session is over, or another connection has it.
+    /// Leave, because the session is over or another connection has it.
     Leave,
-    /// Send these, then let this happen.
+    /// Send these texts, then perform the order.
     Send { texts: Vec<Arc<str>>, order: Option<GatewayFault> },
 }
 
@@ -105,15 +105,15 @@ impl Session {
         }
     }
 
-    /// Tells an event that no fault touches: an answer to what the client asked for.
+    /// Sends an event without faults, because it answers the client's request.
     pub(super) fn tell(&mut self, name: &'static str, data: Value) {
         self.send(&Due { news: News { name, data }, copies: 1 });
         self.trim();
         self.ring();
     }
 
-    /// Tells what happened, as faults have it. One planned for this session comes before `fault`, and
-    /// that before those by chance.
+    /// Sends an event with its faults. A fault planned for this session comes before `fault`, which
+    /// comes before random ones.
     pub(super) fn push(&mut self, news: News, fault: Option<PushFault>, now: Timestamp) {
         let (by_chance, order) = self.faults.draw(&mut self.dice);
         let fault = self.planned.pop_front().or(fault).or(by_chance);
@@ -125,24 +125,24 @@ impl Session {
         self.ring();
     }
 
-    /// Lets the next event go wrong, or the one after those already planned.
+    /// Plans a fault for the next event, after those already planned.
     pub(super) fn plan(&mut self, fault: PushFault) {
         self.planned.push_back(fault);
     }
 
-    /// Lets this happen to the connection, now or when there is one.
+    /// Orders a fault of the connection, now or as soon as there is one.
     pub(super) fn order(&mut self, fault: GatewayFault) {
         self.orders.push_back((self.replay.end(), fault));
         self.ring();
     }
 
-    /// Lets things go wrong by another plan. What was planned stays planned.
+    /// Replaces the plan of random faults. Planned ones stay.
     pub(super) fn set_faults(&mut self, faults: Arc<GatewayFaults>, dice: Random) {
         self.faults = faults;
         self.dice = dice;
     }
 
-    /// Ends all faults and lets what they held back arrive.
+    /// Ends all faults, and sends the events that they held back.
     pub(super) fn stop_faults(&mut self) {
         self.faults = Arc::default();
         self.planned.clear();
@@ -150,7 +150,7 @@ impl Session {
         self.flush();
     }
 
-    /// Lets everything arrive that a fault holds back.
+    /// Sends every event that a fault holds back.
     pub(super) fn flush(&mut self) {
         for due in self.line.take_all() {
             self.send(&due);
@@ -158,7 +158,7 @@ impl Session {
         self.ring();
     }
 
-    /// What this connection has to do now.
+    /// Returns the next task of this connection.
     pub(super) fn errand(&mut self, connection: u64, now: Timestamp) -> Errand {
         for due in self.line.take_due(now) {
             self.send(&due);
@@ -177,13 +177,13 @@ impl Session {
         Errand::Send { texts, order: self.orders.pop_front().map(|(_, order)| order) }
     }
 
-    /// When an event that is held back goes out.
+    /// Returns the time at which an event that is held back goes out.
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.line.due()
     }
 
-    /// Gives the session to another connection, and replays every event after this number to it.
-    /// `Err` says with what the connection ends; `Ok(false)` that too much was missed.
+    /// Gives the session to another connection, and replays every event after this number. `Err` ends
+    /// the connection. `Ok(false)` means that too much was missed.
     pub(super) fn resume(
         &mut self,
         connection: Holder,
@@ -199,7 +199,7 @@ impl Session {
             self.is_over = true;
             return Ok(false);
         };
-        // A connection that still had it learns that it has it no more.
+        // If an old connection still has the session, it learns that it lost it.
         self.ring();
         self.holder = Some(connection);
         self.left_at = None;
@@ -208,7 +208,7 @@ impl Session {
         Ok(true)
     }
 
-    /// The connection is lost, or leaves it with this code.
+    /// Called when the connection is lost, or closes with this code.
     pub(super) fn leave(&mut self, connection: u64, code: Option<u16>, now: Timestamp) {
         if !self.is_held_by(connection) {
             return;
@@ -220,24 +220,24 @@ impl Session {
         }
     }
 
-    /// Ends it for good.
+    /// Ends the session for good.
     pub(super) fn end(&mut self) {
         self.is_over = true;
         self.ring();
     }
 
-    /// Whether it can no longer be resumed. A clock that stepped back keeps it.
+    /// Returns true if the session can no longer be resumed. If the clock stepped back, it can.
     pub(super) fn is_gone(&self, now: Timestamp) -> bool {
         let is_late = |left: Timestamp| now > left && now.since(left) > RESUME_WINDOW;
         self.is_over || self.left_at.is_some_and(is_late)
     }
 
-    /// Whether a connection has it.
+    /// Returns true if the session has a connection.
     pub(super) const fn is_connected(&self) -> bool {
         self.holder.is_some()
     }
 
-    /// The newest number given.
+    /// Returns the number of the newest event.
     pub(super) const fn seq(&self) -> u64 {
         self.seq
     }
@@ -260,7 +260,7 @@ impl Session {
         }
     }
 
-    /// Forgets what need not be told again. A client that takes nothing loses its session.
+    /// Forgets events that are no longer needed. A client that never reads loses its session.
     fn trim(&mut self) {
         let is_held = self.holder.is_some();
         if is_held && self.replay.end().saturating_sub(self.cursor) > UNSENT_MAX {

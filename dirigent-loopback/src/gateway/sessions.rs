@@ -19,7 +19,7 @@ use crate::state::ServerContext;
 use crate::wire::intent;
 use dirigent_testkit::Random;
 
-/// All sessions, and what goes wrong with them.
+/// All sessions, and their faults.
 #[derive(Default)]
 pub(crate) struct Gateway {
     inner: Mutex<Inner>,
@@ -27,24 +27,24 @@ pub(crate) struct Gateway {
 
 #[derive(Default)]
 struct Inner {
-    /// By their ids.
+    /// The sessions by id.
     subscribers: BTreeMap<String, Arc<Subscriber>>,
     faults: Arc<GatewayFaults>,
     /// How many sessions each shard of an account has had.
     begun: BTreeMap<(UserId, [u64; 2]), u64>,
-    /// How many connections there were.
+    /// The number of connections so far.
     connections: u64,
 }
 
 impl Gateway {
-    /// A number for a new connection.
+    /// Returns a number for a new connection.
     pub(super) fn next_connection(&self) -> u64 {
         let mut inner = self.inner();
         inner.connections += 1;
         inner.connections
     }
 
-    /// Begins a session, or says with what the connection ends.
+    /// Begins a session, or returns why the connection ends.
     pub(super) fn identify(
         &self,
         state: &ServerContext,
@@ -55,7 +55,7 @@ impl Gateway {
         if !identify.intents.are_allowed(state.privileged_intents(user)) {
             return Err(Close::DisallowedIntents);
         }
-        // The guilds are told and listened to under one lock: nothing falls between.
+        // Read the guilds and subscribe under one lock, so that no event is lost in between.
         let mut world = state.discord.world();
         let now = world.clock.now();
         let mut session = self.new_session(user, identify, holder, now);
@@ -88,7 +88,7 @@ impl Gateway {
         Ok(subscriber)
     }
 
-    /// Gives a session to another connection; none when it is not to be had.
+    /// Gives a session to another connection. Returns `None` if it cannot be resumed.
     pub(super) fn resume(
         &self,
         state: &ServerContext,
@@ -109,19 +109,19 @@ impl Gateway {
         Ok(is_resumed.then_some(subscriber))
     }
 
-    /// The sessions that are not over, by their ids.
+    /// Returns the sessions that are not over.
     pub(super) fn sessions(&self, now: Timestamp) -> Vec<Arc<Subscriber>> {
         let inner = self.inner();
         let subscribers = inner.subscribers.values();
         subscribers.filter(|subscriber| !subscriber.session().is_gone(now)).cloned().collect()
     }
 
-    /// How many sessions the account has begun.
+    /// Returns how many sessions the account has begun.
     pub(super) fn begun(&self, user: UserId) -> u64 {
         self.inner().begun.iter().filter(|((of, _), _)| *of == user).map(|(_, count)| count).sum()
     }
 
-    /// Lets things go wrong by another plan, in every session.
+    /// Replaces the plan of random faults in every session.
     pub(super) fn set_faults(&self, faults: GatewayFaults) {
         let mut inner = self.inner();
         inner.faults = Arc::new(faults);
@@ -133,7 +133,7 @@ impl Gateway {
         }
     }
 
-    /// A session, and room for it: those that are gone leave.
+    /// Creates a session, and removes those that are over.
     fn new_session(
         &self,
         user: UserId,
@@ -147,7 +147,7 @@ impl Gateway {
         let count = inner.begun.entry((user, identify.shard.pair())).or_default();
         *count += 1;
         let dice = faults.dice(user, identify.shard, *count);
-        // A connection begins one session at a time, and counts them here by its account's count.
+        // A connection begins one session at a time, so the id is unique by connection and count.
         let mut letters = Random::new(holder.number.rotate_left(32) ^ *count ^ user.get());
         let id = format!("{:016x}{:016x}", letters.draw(), letters.draw());
         Session::new(id, user, identify, faults, dice, holder)

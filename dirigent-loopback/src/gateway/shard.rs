@@ -1,8 +1,8 @@
-//! Which part of the guilds a session hears (docs: events/gateway, sharding).
+//! The part of the guilds that a session serves (docs: events/gateway, sharding).
 
 use dirigent::ports::GuildId;
 
-/// The most guilds that one shard may carry.
+/// The most guilds of one shard.
 const GUILDS_MAX: usize = 2_500;
 
 /// One of several connections that share a bot's guilds.
@@ -13,25 +13,25 @@ pub(super) struct Shard {
 }
 
 impl Shard {
-    /// The only one.
+    /// The only shard.
     pub(super) const ONLY: Self = Self { id: 0, count: 1 };
 
-    /// None where there is no such shard.
+    /// Returns `None` if there is no such shard.
     pub(super) const fn new(id: u64, count: u64) -> Option<Self> {
         if id < count { Some(Self { id, count }) } else { None }
     }
 
-    /// Its number and how many there are.
+    /// Returns the number of the shard, and the number of all shards.
     pub(super) const fn pair(self) -> [u64; 2] {
         [self.id, self.count]
     }
 
-    /// Whether events from here go to this shard. Direct messages go to the first.
+    /// Returns true if this shard gets events of the guild. The first shard gets direct messages.
     pub(super) fn hears(self, guild: Option<GuildId>) -> bool {
         guild.map_or(self.id == 0, |guild| (guild.get() >> 22) % self.count == self.id)
     }
 
-    /// Whether these are more guilds than a shard may carry.
+    /// Returns true if a shard may not have this many guilds.
     pub(super) const fn is_overloaded(guilds: usize) -> bool {
         guilds > GUILDS_MAX
     }

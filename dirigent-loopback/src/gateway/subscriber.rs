@@ -1,4 +1,4 @@
-//! A session as the in-memory Discord knows it: something that hears.
+//! A session as a subscriber of the Discord in memory.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -44,7 +44,7 @@ impl Subscriber {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The event in the form that this session gets; `None` where the session does not get it.
+    /// Returns the event in the form for this session, or `None` if the session does not get it.
     fn told(
         &self,
         session: &Session,
@@ -102,7 +102,7 @@ impl Listener for Subscriber {
     }
 }
 
-/// The guild that an event speaks of.
+/// Returns the guild of an event.
 fn guild_of(data: &Value, name: &str) -> Option<GuildId> {
     let field = if matches!(name, "GUILD_CREATE" | "GUILD_UPDATE" | "GUILD_DELETE") {
         "id"

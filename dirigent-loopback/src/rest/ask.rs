@@ -1,4 +1,4 @@
-//! One request, understood as far as its path.
+//! One request with a known route.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,11 +22,12 @@ use dirigent_testkit::memory_discord::world::World;
 pub(crate) struct Ask {
     pub(crate) matched: Matched,
     account: Option<UserId>,
-    /// Whose token it came with. Answers to commands come without one; they are their application's.
+    /// The account of the token. Answers to commands come without one, and belong to their
+    /// application.
     pub(crate) me: UserId,
     query: BTreeMap<String, String>,
     body: Body,
-    /// The parts of messages that the world does not keep.
+    /// The parts of messages that the world does not store.
     pub(crate) parts: Arc<AllParts>,
 }
 
@@ -44,12 +45,12 @@ impl Ask {
         ask.altered(&state.alterations)
     }
 
-    /// The chat as an account sees it, for example the one that asks.
+    /// Returns the chat as an account sees it, for example the one that asks.
     pub(crate) fn view<'a>(&'a self, world: &'a World, account: UserId) -> View<'a> {
         View::over_rest(world, &self.parts, account)
     }
 
-    /// The request as a test changes it.
+    /// Returns the request with the changes of a test.
     fn altered(mut self, alterations: &Alterations) -> Self {
         let (endpoint, account) = (self.matched.endpoint, self.account);
         let (query, body) = (std::mem::take(&mut self.query), self.body.json.take());
@@ -58,7 +59,7 @@ impl Ask {
         self
     }
 
-    /// A number in the path.
+    /// Returns a number in the path.
     pub(crate) fn id(&self, place: usize) -> u64 {
         self.matched.ids.get(place).copied().unwrap_or(0)
     }
@@ -79,18 +80,18 @@ impl Ask {
         MessageId::new(self.id(1))
     }
 
-    /// A text after the question mark.
+    /// Returns a text of the query.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.query.get(name).map(String::as_str)
     }
 
-    /// A number after the question mark.
+    /// Returns a number of the query.
     pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, Refusal> {
         let wrong = || Refusal::invalid(name, "NUMBER_TYPE_COERCE", "Value is not a number.");
         self.text(name).map(|text| text.parse().map_err(|_| wrong())).transpose()
     }
 
-    /// How many are asked for.
+    /// Returns the limit of entries that the query asks for.
     pub(crate) fn limit(&self, usual: usize, highest: usize) -> Result<usize, Refusal> {
         let asked = self
             .number("limit")?
@@ -101,42 +102,42 @@ impl Ask {
         Err(Refusal::out_of_bounds("limit", 1, u64::try_from(highest).unwrap_or(u64::MAX)))
     }
 
-    /// Whether something is asked for.
+    /// Returns true if the query switches this on.
     pub(crate) fn wants(&self, name: &str) -> bool {
         matches!(self.text(name), Some("true" | "1" | "True"))
     }
 
-    /// The body, which must be an object of which this server has these fields. Others must be empty.
+    /// Returns the body, which must be an object with only these fields. Other fields must be empty.
     pub(crate) fn fields(&self, known: &[&str]) -> Result<&Map<String, Value>, Refusal> {
         let fields = object(&self.body.json, "body")?;
         only(fields, known)?;
         Ok(fields)
     }
 
-    /// The files that came with the body.
+    /// Returns the files of the body.
     pub(super) fn files(&self) -> &[Upload] {
         &self.body.files
     }
 
-    /// The emoji in the path.
+    /// Returns the emoji in the path.
     pub(crate) fn emoji(&self) -> Result<Emoji, Refusal> {
         Emoji::read(&self.matched.text).ok_or_else(Refusal::unknown_emoji)
     }
 
-    /// The body, which must be a list.
+    /// Returns the body, which must be a list.
     pub(crate) fn list(&self) -> Result<&[Value], Refusal> {
         let list = self.body.json.as_array().map(Vec::as_slice);
         list.ok_or_else(|| Refusal::invalid("body", "LIST_TYPE_CONVERT", "Only lists may be used."))
     }
 }
 
-/// A value that must be an object.
+/// Returns a value that must be an object.
 pub(crate) fn object<'a>(value: &'a Value, name: &str) -> Result<&'a Map<String, Value>, Refusal> {
     let wrong = || Refusal::invalid(name, "DICT_TYPE_CONVERT", "Only dictionaries may be used.");
     value.as_object().ok_or_else(wrong)
 }
 
-/// Refuses what is not among these fields and says something.
+/// Refuses fields that are not among these, unless they are empty.
 pub(crate) fn only(fields: &Map<String, Value>, known: &[&str]) -> Result<(), Refusal> {
     let unknown =
         fields.iter().find(|(name, value)| !known.contains(&name.as_str()) && says(value));
@@ -146,7 +147,7 @@ pub(crate) fn only(fields: &Map<String, Value>, known: &[&str]) -> Result<(), Re
     }
 }
 
-/// Whether a value asks for anything.
+/// Returns true if a value is not empty.
 fn says(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
@@ -158,7 +159,7 @@ fn says(value: &Value) -> bool {
     }
 }
 
-/// A text in a body.
+/// Returns a text of a body.
 pub(crate) fn text<'a>(
     fields: &'a Map<String, Value>,
     name: &str,
@@ -172,7 +173,7 @@ pub(crate) fn text<'a>(
     }
 }
 
-/// A text in a body with this many characters.
+/// Returns a text of a body with a length in these bounds.
 pub(crate) fn text_of<'a>(
     fields: &'a Map<String, Value>,
     name: &str,
@@ -187,7 +188,7 @@ pub(crate) fn text_of<'a>(
     }
 }
 
-/// A number in a body, as itself or as a string of digits.
+/// Returns a number of a body, written as a number or as a string of digits.
 pub(crate) fn number(fields: &Map<String, Value>, name: &str) -> Result<Option<u64>, Refusal> {
     match fields.get(name) {
         None | Some(Value::Null) => Ok(None),
@@ -198,7 +199,7 @@ pub(crate) fn number(fields: &Map<String, Value>, name: &str) -> Result<Option<u
     }
 }
 
-/// Whether a switch in a body is on.
+/// Returns true if a switch in a body is on.
 pub(crate) fn is_on(fields: &Map<String, Value>, name: &str) -> bool {
     fields.get(name) == Some(&Value::Bool(true))
 }

@@ -9,14 +9,14 @@ use super::refusal::Refusal;
 use super::upload::Upload;
 use crate::files::{self, FILE_BYTES_MAX, FILES_MAX, plain_name};
 
-/// How long a description may be, in characters.
+/// The bounds of a description, in characters.
 const DESCRIPTION: (usize, usize) = (0, 1_024);
 
-/// How long a filename may be, in characters.
+/// The bounds of a file name, in characters.
 const FILENAME: (usize, usize) = (1, 1_024);
 
-/// The files of a message: those that came with the request, and of those that it had the ones that are
-/// listed. Without a list all stay.
+/// Returns the files of a message: those of the request, and the listed ones of those it already has.
+/// Without a list all of them stay.
 pub(super) fn read(
     fields: &Map<String, Value>,
     uploads: &[Upload],
@@ -60,8 +60,8 @@ pub(super) fn read(
     Ok(found)
 }
 
-/// Which of the files that came is meant; none for one that the message had. Of those, clients send back
-/// all that they know, which Discord passes over.
+/// Returns the index of an uploaded file that an entry means, or `None` if it means a file that the
+/// message has. Clients send back everything they know of those, and Discord ignores it.
 fn upload_of(
     entry: &Map<String, Value>,
     uploads: &[Upload],
@@ -87,7 +87,7 @@ fn kept(
     })
 }
 
-/// The file with what the list says of it.
+/// Returns the file with the details of its list entry.
 fn described(entry: &Map<String, Value>, attachment: Attachment) -> Result<Attachment, Refusal> {
     let filename = text_of(entry, "filename", FILENAME)?.map(plain_name);
     let description = text_of(entry, "description", DESCRIPTION)?.map(str::to_owned);
@@ -98,7 +98,7 @@ fn described(entry: &Map<String, Value>, attachment: Attachment) -> Result<Attac
     })
 }
 
-/// A file that came.
+/// Creates a file from an upload.
 fn made(upload: &Upload, id: u64) -> Attachment {
     files::attachment(id, &upload.filename, upload.content_type.as_deref(), upload.bytes.as_ref())
 }

@@ -1,4 +1,4 @@
-//! What a message is posted with.
+//! The content of a message that is posted.
 
 use dirigent::ports::Timestamp;
 use dirigent::{MessageId, UserId};
@@ -20,26 +20,26 @@ pub(super) const CONTENT_MAX: usize = 2_000;
 /// The longest nonce, in characters.
 const NONCE_MAX: usize = 25;
 
-/// The flags that a poster may set and this server keeps: no previews, no push messages, components alone.
+/// The flags that a poster may set and this server stores: no previews, no push messages, only components.
 pub(super) const SETTABLE_FLAGS: u64 = 1 << 2 | 1 << 12 | IS_COMPONENTS_V2;
 
 /// The flag of an answer that only the user of a command sees.
 pub(super) const EPHEMERAL: u64 = 1 << 6;
 
-/// What every message may be posted with.
+/// The fields of every message.
 pub(super) const FIELDS: [&str; 6] =
     ["content", "allowed_mentions", "flags", "embeds", "attachments", "components"];
 
-/// What a new message may be posted with besides.
+/// The fields of a new message.
 pub(super) const NEW_FIELDS: [&str; 7] =
     ["content", "allowed_mentions", "flags", "embeds", "attachments", "components", "poll"];
 
-/// The content, without white space around it; none where there is none.
+/// Returns the content, trimmed, or `None` if there is none.
 pub(super) fn read_content(content: &Value, max: usize) -> Result<Option<String>, Refusal> {
     let text = match content {
         Value::Null => return Ok(None),
         Value::String(text) => text,
-        // Discord writes these as texts.
+        // Discord writes these as text.
         Value::Number(number) => &number.to_string(),
         Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
             let message = "Could not convert to string.";
@@ -54,7 +54,7 @@ pub(super) fn read_content(content: &Value, max: usize) -> Result<Option<String>
     Ok(Some(trimmed.to_owned()).filter(|trimmed| !trimmed.is_empty()))
 }
 
-/// The flags, of which only some can be set.
+/// Returns the flags. Only some can be set.
 pub(super) fn read_flags(fields: &Map<String, Value>, settable: u64) -> Result<u64, Refusal> {
     let flags = number(fields, "flags")?.unwrap_or(0);
     if flags & !settable == 0 {
@@ -64,7 +64,7 @@ pub(super) fn read_flags(fields: &Map<String, Value>, settable: u64) -> Result<u
     }
 }
 
-/// Whom a message may ping, and its flags.
+/// Returns the accounts that a message may ping, and its flags.
 pub(super) fn read_details(fields: &Map<String, Value>, settable: u64) -> Result<Details, Refusal> {
     let allowed = read_allowed(fields)?.map(Box::new);
     let allowed = allowed.map_or(Allowed::Named, Allowed::Listed);
@@ -76,7 +76,7 @@ pub(super) fn read_details(fields: &Map<String, Value>, settable: u64) -> Result
     Ok(details)
 }
 
-/// The nonce as a text; none where there is none.
+/// Returns the nonce as text, or `None` if there is none.
 pub(super) fn read_nonce(fields: &Map<String, Value>) -> Result<Option<String>, Refusal> {
     let text = match fields.get("nonce") {
         None | Some(Value::Null) => return Ok(None),
@@ -98,7 +98,7 @@ pub(super) fn read_nonce(fields: &Map<String, Value>) -> Result<Option<String>, 
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
-/// Whom the text may ping; none where that is not said, so that it pings whomever it names.
+/// Returns the accounts that the text may ping. With `None` it pings everyone it names.
 pub(super) fn read_allowed(
     fields: &Map<String, Value>,
 ) -> Result<Option<AllowedMentions>, Refusal> {
@@ -136,7 +136,7 @@ pub(super) fn read_allowed(
     Ok(Some(allowed))
 }
 
-/// The message that is answered, and whether it must be there.
+/// Returns the message that is answered, and whether it must exist.
 pub(super) fn read_reference(
     fields: &Map<String, Value>,
 ) -> Result<Option<(MessageId, bool)>, Refusal> {
@@ -154,7 +154,7 @@ pub(super) fn read_reference(
     Ok(Some((message.ok_or_else(required)?, must_exist)))
 }
 
-/// The poll; it is open from now on.
+/// Returns the poll, which is open from now on.
 pub(super) fn read_poll(
     fields: &Map<String, Value>,
     now: Timestamp,
@@ -168,7 +168,7 @@ pub(super) fn read_poll(
     opened.map(Some)
 }
 
-/// The stickers, of which each must be there.
+/// Returns the stickers. Each must exist.
 pub(super) fn read_stickers(
     fields: &Map<String, Value>,
     stickers: &Stickers,

@@ -15,10 +15,10 @@ use dirigent_testkit::memory_discord::room::{Room, kind};
 use dirigent_testkit::memory_discord::rules::{Overwrite, Overwrites, Target};
 use dirigent_testkit::memory_discord::world::World;
 
-/// How many overwrites a channel may have.
+/// The most overwrites of a channel.
 const OVERWRITES_MAX: usize = 100;
 
-/// How long a name and a topic may be, in characters.
+/// The bounds of a name and a topic, in characters.
 const NAME: (usize, usize) = (1, 100);
 const TOPIC: (usize, usize) = (0, 1_024);
 
@@ -118,7 +118,8 @@ pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     one(world, ask)
 }
 
-/// Deletes a channel; leaving a direct message is the same call.
+/// Deletes a channel. At Discord the same call also closes a direct message, but this server lacks
+/// that.
 pub(super) fn delete(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let (room, allowed) = seen(world, ask.channel(), ask.me)?;
     if room.guild.is_none() {
@@ -134,7 +135,7 @@ pub(super) fn delete(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::json(written))
 }
 
-/// Sets an overwrite. Only what the account may do itself can be given or taken.
+/// Sets an overwrite. An account can only give or take permissions that it has itself.
 pub(super) fn set_overwrite(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let room = seen_with(world, ask.channel(), ask.me, Permissions::MANAGE_ROLES)?;
     let guild = room.guild.filter(|_| !room.is_thread()).ok_or_else(Refusal::not_here)?;
@@ -143,7 +144,7 @@ pub(super) fn set_overwrite(world: &mut World, ask: &Ask) -> Result<Reply, Refus
     let old = room.overwrites.get(&target).copied();
     let given = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
     if let Some(old) = old {
-        // What is not said stays.
+        // Fields that are not given stay unchanged.
         overwrite.allow = if given("allow") { overwrite.allow } else { old.allow };
         overwrite.deny = if given("deny") { overwrite.deny } else { old.deny };
     } else if room.overwrites.len() >= OVERWRITES_MAX {
@@ -172,7 +173,7 @@ pub(super) fn delete_overwrite(world: &mut World, ask: &Ask) -> Result<Reply, Re
     Ok(Reply::nothing())
 }
 
-/// The overwrites of a channel that is created or changed by an account with these permissions.
+/// Returns the overwrites of a channel that an account with these permissions creates or changes.
 fn overwrites(list: &Value, mine: Permissions) -> Result<Overwrites, Refusal> {
     let wrong = || {
         Refusal::invalid("permission_overwrites", "LIST_TYPE_CONVERT", "Only lists may be used.")
@@ -193,7 +194,7 @@ fn overwrites(list: &Value, mine: Permissions) -> Result<Overwrites, Refusal> {
     Ok(overwrites)
 }
 
-/// An overwrite as it is written.
+/// Reads an overwrite.
 fn overwrite(
     fields: &Map<String, Value>,
     id: Option<u64>,
@@ -222,8 +223,8 @@ fn overwrite(
     Ok((target, Overwrite { allow, deny }))
 }
 
-/// Only bits that the account has in the guild can be given or taken; the right to change overwrites
-/// only by administrators.
+/// Checks that the account has these permissions in the guild. Only an administrator can give or
+/// take the permission to change overwrites.
 fn may_give(overwrite: Overwrite, mine: Permissions) -> Result<(), Refusal> {
     let bits = overwrite.allow | overwrite.deny;
     let is_administrator = mine.contains(Permissions::ADMINISTRATOR);

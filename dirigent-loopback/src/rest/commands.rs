@@ -1,4 +1,4 @@
-//! An application's commands, everywhere or in one guild.
+//! An application's commands, global or in one guild.
 
 use dirigent::UserId;
 use dirigent::ports::GuildId;
@@ -10,17 +10,17 @@ use super::reply::Reply;
 use super::sight::joined;
 use dirigent_testkit::memory_discord::world::World;
 
-/// How many commands of one kind there may be in one place.
+/// The most commands of one kind in one place.
 const COMMANDS_MAX: usize = 100;
 
-/// How many options a command may have.
+/// The most options of a command.
 const OPTIONS_MAX: usize = 25;
 
-/// How long a command's name and description may be, in characters.
+/// The bounds of a command's name and description, in characters.
 const NAME: (usize, usize) = (1, 32);
 const DESCRIPTION: (usize, usize) = (1, 100);
 
-/// What a command is made of. What the server says itself may come back.
+/// The fields of a command. Clients may send back those that the server writes.
 const FIELDS: [&str; 15] = [
     "id",
     "application_id",
@@ -39,11 +39,11 @@ const FIELDS: [&str; 15] = [
     "nsfw",
 ];
 
-/// Whose commands, and where.
+/// The application of commands, and their guild.
 type Scope = (UserId, Option<GuildId>);
 
-/// The scope that is asked for, which must be the account's own application; and where the command's id
-/// would stand in the path.
+/// Returns the scope of the request, which must be the account's own application, and the place of the
+/// command's id in the path.
 fn scope(world: &World, ask: &Ask) -> Result<(Scope, usize), Refusal> {
     if ask.user(0) != ask.me {
         return Err(Refusal::missing_access());
@@ -68,7 +68,7 @@ pub(super) fn one(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     found.cloned().map(Reply::json).ok_or_else(Refusal::unknown_command)
 }
 
-/// Adds a command; one of the same name and kind is replaced.
+/// Adds a command. It replaces one with the same name and kind.
 pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let (scope, _) = scope(world, ask)?;
     let fields = known_fields(ask)?;
@@ -130,7 +130,7 @@ fn known_fields(ask: &Ask) -> Result<&Map<String, Value>, Refusal> {
     ask.fields(&with_integrations())
 }
 
-/// The fields, with one that says where an application is installed and changes nothing here.
+/// Returns the fields, with one that says where an application is installed. It has no effect here.
 fn with_integrations() -> Vec<&'static str> {
     FIELDS.into_iter().chain(["integration_types"]).collect()
 }
@@ -143,7 +143,7 @@ fn name_and_kind(command: &Value) -> (Option<&str>, Option<u64>) {
     (command.get("name").and_then(Value::as_str), command.get("type").and_then(Value::as_u64))
 }
 
-/// Adds a command in place of one with its name and kind.
+/// Adds a command, or replaces one with its name and kind.
 fn put(commands: &mut Vec<Value>, command: Value) {
     let same = commands.iter_mut().find(|known| name_and_kind(known) == name_and_kind(&command));
     match same {
@@ -163,10 +163,10 @@ fn check_number(commands: &[Value]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A command as it is kept and told.
+/// Reads a command, in the form that is stored and returned.
 fn read(world: &mut World, scope: Scope, fields: &Map<String, Value>) -> Result<Value, Refusal> {
     let required = |name| Refusal::invalid(name, "BASE_TYPE_REQUIRED", "This field is required");
-    // Some clients still send the old field with the value that changes nothing.
+    // Some clients still send the old field with its default value.
     if fields.get("default_permission") == Some(&Value::Bool(false)) {
         return Err(Refusal::lacking("a command that is off by default (default_permission)"));
     }
@@ -217,7 +217,7 @@ fn read(world: &mut World, scope: Scope, fields: &Map<String, Value>) -> Result<
     Ok(command)
 }
 
-/// A name is of small letters, digits, hyphens and underscores.
+/// Checks that a name has only lower-case letters, digits, hyphens and underscores.
 fn check_name(name: &str) -> Result<(), Refusal> {
     let is_good = |letter: char| {
         matches!(letter, '-' | '_' | '\'') || (letter.is_alphanumeric() && !letter.is_uppercase())

@@ -1,4 +1,4 @@
-//! Components of messages, with Discord's limits (components/reference). They are shown, and cannot be used.
+//! Components of messages, with Discord's limits (components/reference). They are shown, but cannot be used.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,16 @@ use serde_json::{Map, Value, json};
 use super::ask::{number, object, text_of};
 use super::refusal::Refusal;
 
-/// The flag of a message that consists of components alone.
+/// The flag of a message that has only components.
 pub(super) const IS_COMPONENTS_V2: u64 = 1 << 15;
 
-/// How many components such a message may have, nested ones included.
+/// The most components of such a message, including nested ones.
 const COMPONENTS_MAX: usize = 40;
 
-/// How many characters its texts may have together.
+/// The most characters of all its texts.
 const TEXTS_MAX: usize = 4_000;
 
-/// How many rows of buttons and menus another message may have.
+/// The most rows of buttons and menus in any other message.
 const ROWS_MAX: usize = 5;
 
 /// Discord's numbers for kinds of components.
@@ -47,7 +47,8 @@ const ON_TOP: &[u64] = &[
     kind::CONTAINER,
 ];
 
-/// The components of a body as they are shown; `None` where nothing is said of them. `flags` are the message's.
+/// Returns the components of a body as they are shown, or `None` if the body has no such field. `flags` are
+/// those of the message.
 pub(super) fn read(fields: &Map<String, Value>, flags: u64) -> Result<Option<Vec<Value>>, Refusal> {
     let Some(said) = fields.get("components").filter(|said| !said.is_null()) else {
         return Ok(None);
@@ -71,7 +72,7 @@ pub(super) fn read(fields: &Map<String, Value>, flags: u64) -> Result<Option<Vec
     Ok(Some(shown))
 }
 
-/// Refuses what a message of components alone cannot have besides.
+/// Refuses what a message of only components cannot have.
 pub(super) fn check_alone(flags: u64, has_more: bool) -> Result<(), Refusal> {
     if flags & IS_COMPONENTS_V2 == 0 || !has_more {
         return Ok(());
@@ -82,7 +83,7 @@ pub(super) fn check_alone(flags: u64, has_more: bool) -> Result<(), Refusal> {
     Err(Refusal::invalid("flags", code, message))
 }
 
-/// What was found in all components so far.
+/// The totals of all components so far.
 #[derive(Default)]
 struct Walk {
     count: usize,
@@ -92,7 +93,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// A list of components of these kinds.
+    /// Reads a list of components of these kinds.
     fn list(
         &mut self,
         said: &Value,
@@ -173,7 +174,7 @@ impl Walk {
         Ok(())
     }
 
-    /// A link has an address; other buttons have an id of their own.
+    /// Reads a button. A link has an address; other buttons have an id of their own.
     fn button(&mut self, place: &Place<'_>) -> Result<(), Refusal> {
         const LINK: u64 = 5;
         let style = number(place.said, "style")?.unwrap_or(0);
@@ -198,7 +199,7 @@ impl Walk {
     }
 }
 
-/// A component, and where in the body it stands.
+/// A component, and its place in the body.
 struct Place<'a> {
     said: &'a Map<String, Value>,
     within: &'a str,
@@ -225,7 +226,7 @@ impl<'a> Place<'a> {
         self.optional(name, length).map(Option::unwrap_or_default)
     }
 
-    /// An object with the address of something on the web, or of a file that comes along.
+    /// Reads an object with the address of something on the web, or of an uploaded file.
     fn media(&self, name: &str) -> Result<(), Refusal> {
         let within = self.named(name);
         let media = Place { said: object(self.field(name)?, &within)?, within: &within };
@@ -239,7 +240,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Adds what Discord writes into each component: the next free id, and what was not said.
+/// Adds what Discord writes into each component: the next free id, and default values.
 fn complete(component: &mut Value, taken: &BTreeSet<u64>, next: &mut u64) {
     let Some(fields) = component.as_object_mut() else { return };
     if fields.get("id").and_then(Value::as_u64).is_none_or(|id| id == 0) {

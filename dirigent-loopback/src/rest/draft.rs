@@ -1,4 +1,4 @@
-//! What a message is made of, or is changed to.
+//! The content of a new message, or of a change.
 
 use dirigent::ports::Timestamp;
 use dirigent::{ChatMessage, MessageId};
@@ -15,18 +15,18 @@ use dirigent_testkit::memory_discord::details::{Allowed, Details, Media, Rare};
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::snowflake::Snowflakes;
 
-/// What a new message says and shows.
+/// The content of a new message.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
-    /// Empty where there is none.
+    /// The text, or empty if there is none.
     pub(super) content: String,
     pub(super) details: Details,
-    /// The parts that the world does not keep.
+    /// The parts that the world does not store.
     pub(super) parts: Parts,
 }
 
 impl Draft {
-    /// Reads it; `settable` are the flags that may be set.
+    /// Reads it from a body. `settable` are the flags that may be set.
     pub(super) fn read(
         ask: &Ask,
         fields: &Map<String, Value>,
@@ -57,12 +57,12 @@ impl Draft {
         })
     }
 
-    /// Whether it says and shows nothing, which Discord does not post.
+    /// Returns true if the message is empty. Discord does not post it then.
     pub(super) fn is_empty(&self) -> bool {
         self.content.is_empty() && self.media().is_none_or(Media::is_empty) && self.parts.is_empty()
     }
 
-    /// What it takes to post it, besides the right to post.
+    /// Returns the permissions that it needs, besides the permission to post.
     pub(super) fn rights(&self) -> Permissions {
         self.media().map_or(Permissions::NONE, rights_to_show)
     }
@@ -72,14 +72,14 @@ impl Draft {
     }
 }
 
-/// What it takes to show this.
+/// Returns the permissions to show this content.
 fn rights_to_show(media: &Media) -> Permissions {
     let right = |is_needed, right| if is_needed { right } else { Permissions::NONE };
     right(!media.embeds.is_empty(), Permissions::EMBED_LINKS)
         | right(!media.attachments.is_empty(), Permissions::ATTACH_FILES)
 }
 
-/// What of a message is changed. None leaves what is there.
+/// A change of a message. `None` leaves a field unchanged.
 #[derive(Clone, Debug)]
 pub(super) struct Revision {
     content: Option<String>,
@@ -87,13 +87,13 @@ pub(super) struct Revision {
     attachments: Option<Vec<Attachment>>,
     allowed: Option<Allowed>,
     flags: Option<u64>,
-    /// The parts that the world does not keep, as they are afterwards.
+    /// The new parts that the world does not store.
     parts: Parts,
     changes_parts: bool,
 }
 
 impl Revision {
-    /// Reads it; `message` is as it was so far.
+    /// Reads it from a body. `message` is the message before the change.
     pub(super) fn read(
         ask: &Ask,
         fields: &Map<String, Value>,
@@ -115,7 +115,7 @@ impl Revision {
         let allowed = body::read_allowed(fields)?.map(Box::new).map(Allowed::Listed);
         let flags = fields.get("flags").filter(|flags| !flags.is_null());
         let flags = flags.map(|_| body::read_flags(fields, settable)).transpose()?;
-        // What consists of components alone stays so.
+        // A message of only components stays one.
         let flags_after = flags.unwrap_or(0) | rare.map_or(0, |rare| rare.flags);
         let components = components::read(fields, flags_after)?;
         let changes_parts = components.is_some();
@@ -125,7 +125,7 @@ impl Revision {
         Ok(Self { content, embeds, attachments, allowed, flags, parts, changes_parts })
     }
 
-    /// What it takes to show what is new.
+    /// Returns the permissions to show the new content.
     pub(super) fn rights(&self) -> Permissions {
         rights_to_show(&Media {
             embeds: self.embeds.clone().unwrap_or_default(),
@@ -133,7 +133,8 @@ impl Revision {
         })
     }
 
-    /// Refuses a message that would say and show nothing afterwards, or more than one of components may.
+    /// Refuses a change that would leave the message empty, or with more than a message of components
+    /// may have.
     pub(super) fn check(&self, content: &str, rare: Option<&Rare>) -> Result<(), Refusal> {
         let media = rare.map(|rare| &rare.media);
         let has_content = self.content.as_deref().map_or(!content.is_empty(), |it| !it.is_empty());
@@ -154,7 +155,7 @@ impl Revision {
         }
     }
 
-    /// Whether it changes anything.
+    /// Returns true if it changes nothing.
     pub(super) fn is_nothing(&self) -> bool {
         self.content.is_none()
             && self.embeds.is_none()
@@ -163,14 +164,14 @@ impl Revision {
             && !self.changes_parts
     }
 
-    /// Keeps what the world does not, before sessions hear of the change.
+    /// Stores the parts that the world does not, before sessions get the change.
     pub(super) fn keep_parts(&self, ask: &Ask, message: MessageId) {
         if self.changes_parts {
             ask.parts.keep(message, self.parts.clone());
         }
     }
 
-    /// Changes a message; flags that cannot be set stay, and so does that of components alone.
+    /// Changes a message. Flags that cannot be set stay, and so does the flag of only components.
     pub(super) fn apply(self, settable: u64, message: &mut ChatMessage, details: &mut Details) {
         if let Some(content) = self.content {
             message.content = content.into();

@@ -5,13 +5,13 @@ use serde_json::{Map, Value};
 use super::ask::{number, object, only, text_of};
 use super::refusal::Refusal;
 
-/// How many embeds a message may have.
+/// The most embeds of a message.
 const EMBEDS_MAX: usize = 10;
 
-/// How many fields an embed may have.
+/// The most fields of an embed.
 const FIELDS_MAX: usize = 25;
 
-/// How many characters the texts of all embeds of a message may have together.
+/// The most characters in the texts of all embeds of a message.
 const TEXTS_MAX: usize = 6_000;
 
 const TITLE: (usize, usize) = (0, 256);
@@ -21,13 +21,13 @@ const AUTHOR: (usize, usize) = (0, 256);
 const FIELD_NAME: (usize, usize) = (1, 256);
 const FIELD_VALUE: (usize, usize) = (1, 1_024);
 
-/// The texts of an embed that count together, and where they stand.
+/// The texts of an embed that count towards this limit.
 const TEXTS: [&str; 4] = ["/title", "/description", "/footer/text", "/author/name"];
 
-/// What Discord writes into an embed, and does not take from who posts.
+/// The fields of an embed that only Discord writes.
 const WRITTEN: [&str; 5] = ["type", "video", "provider", "flags", "content_scan_version"];
 
-/// The embeds of a body; `None` where nothing is said of them.
+/// Returns the embeds of a body, or `None` if the body has no such field.
 pub(super) fn read(fields: &Map<String, Value>) -> Result<Option<Vec<Value>>, Refusal> {
     let list = match fields.get("embeds") {
         None | Some(Value::Null) => return Ok(None),
@@ -53,7 +53,7 @@ pub(super) fn read(fields: &Map<String, Value>) -> Result<Option<Vec<Value>>, Re
     Ok(Some(embeds))
 }
 
-/// How many characters an embed's texts have.
+/// Returns the number of characters in an embed's texts.
 fn length(embed: &Value) -> usize {
     let text =
         |value: Option<&Value>| value.and_then(Value::as_str).map_or(0, |it| it.chars().count());
@@ -62,7 +62,7 @@ fn length(embed: &Value) -> usize {
     own + fields.map(|field| text(field.get("name")) + text(field.get("value"))).sum::<usize>()
 }
 
-/// Where in the body something stands.
+/// The place of something in the body.
 struct Within(String);
 
 impl Within {
@@ -154,7 +154,7 @@ impl Within {
         Ok(())
     }
 
-    /// A part of an embed, kept if it says anything.
+    /// Reads a part of an embed, and stores it unless it is empty.
     fn part(
         &self,
         said: &Map<String, Value>,
@@ -186,7 +186,7 @@ impl Within {
         Ok(())
     }
 
-    /// An address of the web, or of a file that comes along.
+    /// Reads an address on the web, or of an uploaded file.
     fn address(
         &self,
         said: &Map<String, Value>,
@@ -205,7 +205,7 @@ impl Within {
         Ok(())
     }
 
-    /// A moment, as it was given.
+    /// Reads a time, and stores it as it was given.
     fn timestamp(
         &self,
         said: &Map<String, Value>,
@@ -235,7 +235,7 @@ impl Within {
         format!("{}.{name}", self.0)
     }
 
-    /// The same refusal with the whole name of the field.
+    /// Returns the refusal with the full name of the field.
     fn named<T>(&self, read: Result<T, Refusal>, name: &str) -> Result<T, Refusal> {
         read.map_err(|refusal| refusal.of_field(name, &self.field(name)))
     }

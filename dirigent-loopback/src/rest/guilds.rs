@@ -21,7 +21,7 @@ pub(super) fn one(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::json(wire::guild(world, ask.guild(), guild, ask.wants("with_counts"))))
 }
 
-/// The channels that the account sees, without threads.
+/// Returns the channels that the account sees, without threads.
 pub(super) fn channels(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let guild = joined(world, ask.guild(), ask.me)?;
     let rooms = guild.channels.iter().filter_map(|id| world.places.rooms.get(id));
@@ -30,7 +30,7 @@ pub(super) fn channels(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::list(shown.map(|room| wire::channel(world, ask.me, room))))
 }
 
-/// Members by rising id. It takes the members intent, and one is all that comes unasked.
+/// Returns members by rising id. It needs the members intent, and by default returns one member.
 pub(super) fn members(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let guild = joined(world, ask.guild(), ask.me)?;
     if world.accounts.get(ask.me).is_some_and(|account| account.members_hidden) {
@@ -43,7 +43,7 @@ pub(super) fn members(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::list(page))
 }
 
-/// Members whose names begin with a text.
+/// Returns members with names that begin with a text.
 pub(super) fn search(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let guild = joined(world, ask.guild(), ask.me)?;
     let limit = ask.limit(1, 1_000)?;
@@ -64,7 +64,7 @@ pub(super) fn member(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     member.map(Reply::json).ok_or_else(Refusal::unknown_member)
 }
 
-/// Gives a member a role, or takes it. Only a role below one's own highest can be given.
+/// Gives a member a role, or takes it. It must be below the account's own highest role.
 pub(super) fn set_role(world: &mut World, ask: &Ask, has_it: bool) -> Result<Reply, Refusal> {
     let (guild, user, role) = (ask.guild(), ask.user(1), RoleId::new(ask.id(2)));
     let found = joined(world, guild, ask.me)?;
@@ -101,7 +101,7 @@ pub(super) fn roles(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::list(wire::roles(world, ask.guild(), guild)))
 }
 
-/// The threads that the account sees, newest first.
+/// Returns the threads that the account sees, newest first.
 pub(super) fn active_threads(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let guild = joined(world, ask.guild(), ask.me)?;
     let rooms = guild.channels.iter().rev().filter_map(|id| world.places.rooms.get(id));

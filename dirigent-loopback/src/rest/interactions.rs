@@ -1,4 +1,4 @@
-//! Answers to commands. Their token stands in the path; no bot's is needed.
+//! Answers to commands. Their token is in the path, and no bot's token is needed.
 
 use dirigent::ports::{AuthorKind, ChatKind};
 use dirigent::{ChatMessage, MessageId};
@@ -25,10 +25,10 @@ mod kind {
 /// The kind of a message that answers a command.
 const COMMAND_ANSWER: u8 = 20;
 
-/// The flag of an answer that was only promised so far.
+/// The flag of an answer that is still deferred.
 const LOADING: u64 = 1 << 7;
 
-/// The first answer, within three seconds.
+/// Posts the first answer, within three seconds.
 pub(super) fn first(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let now = world.clock.now();
     let id = ask.id(0);
@@ -73,7 +73,7 @@ pub(super) fn first(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     })))
 }
 
-/// One more answer. Where the first was only promised, this is it.
+/// Posts one more answer. If the first was deferred, this becomes the first.
 pub(super) fn follow_up(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let (id, answered) = found(world, ask)?;
     let fields = ask.fields(&NEW_FIELDS)?;
@@ -85,7 +85,7 @@ pub(super) fn follow_up(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> 
         ask.parts.keep(first, answer.parts);
         change(world, id, first, |message, details| {
             message.content = answer.content.into();
-            // Whether only the user sees it was said with the promise.
+            // The deferral already said whether only the user sees it.
             let (old, new) = (details.rare_mut().flags, answer.details.rare);
             let new = new.unwrap_or_default();
             details.rare_mut().media = new.media;
@@ -131,7 +131,7 @@ pub(super) fn delete(world: &mut World, ask: &Ask, original: bool) -> Result<Rep
     Ok(Reply::nothing())
 }
 
-/// The interaction whose token stands in the path.
+/// Returns the interaction of the token in the path.
 fn found(world: &mut World, ask: &Ask) -> Result<(u64, Answered), Refusal> {
     let now = world.clock.now();
     let application = ask.user(0);
@@ -142,7 +142,7 @@ fn found(world: &mut World, ask: &Ask) -> Result<(u64, Answered), Refusal> {
     found.map(|(id, found)| (id, found.answered)).ok_or_else(Refusal::invalid_token)
 }
 
-/// Which answer is meant: the first, or the one in the path.
+/// Returns the answer that is meant: the first, or the one in the path.
 fn answer_of(world: &mut World, ask: &Ask, original: bool) -> Result<(u64, MessageId), Refusal> {
     let (id, answered) = found(world, ask)?;
     let message = match answered {
@@ -168,7 +168,7 @@ fn read_answer(
     Ok(draft)
 }
 
-/// Posts an answer, or whispers it.
+/// Posts an answer, to all or only to the user.
 fn publish(world: &mut World, ask: &Ask, interaction: u64, answer: Draft) -> MessageId {
     let id = MessageId::new(world.next_id());
     let Some(found) = world.applications.interactions.get_mut(&interaction) else {
@@ -199,7 +199,7 @@ fn used_command(interaction: u64, found: &Interaction) -> UsedCommand {
     UsedCommand { interaction, name: found.command.clone(), user: found.user }
 }
 
-/// What an answer says, and what it has besides.
+/// Returns an answer, and its details.
 fn answer(
     world: &World,
     interaction: u64,
@@ -216,7 +216,7 @@ fn answer(
     Ok((message, room.messages.details(id)))
 }
 
-/// Whether an answer was only promised so far.
+/// Returns true if an answer is still deferred.
 fn is_promised(world: &World, interaction: u64, id: MessageId) -> bool {
     let found = answer(world, interaction, id).ok().and_then(|(_, details)| details);
     let rare = found.and_then(|details| details.rare.as_ref());
@@ -240,7 +240,7 @@ fn change(
     }
 }
 
-/// An answer as its application sees it.
+/// Returns an answer as its application sees it.
 fn written(world: &World, ask: &Ask, interaction: u64, id: MessageId) -> Result<Value, Refusal> {
     let (message, details) = answer(world, interaction, id)?;
     Ok(wire::message_with(ask.view(world, message.author), message, details))

@@ -18,11 +18,11 @@ use dirigent_testkit::memory_discord::moment;
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::world::World;
 
-/// How old a message may be that is deleted with others.
+/// The highest age of a message that can be deleted with others.
 const BULK_AGE_MAX: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
-/// A page, newest first. `after` gives the page next to the id. Without the right to read the history
-/// it is empty, which is no error.
+/// Returns a page, newest first. With `after` it is the page next to that id. Without permission to
+/// read the history it is empty, which is not an error.
 pub(super) fn list(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let (room, allowed) = seen(world, ask.channel(), ask.me)?;
     if !room.has_messages() {
@@ -52,7 +52,7 @@ pub(super) fn one(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::json(shown(world, ask, message)))
 }
 
-/// Changes the text of an own message; of another's nothing but its flags could be changed.
+/// Changes the text of an own message. Of another account's message only the flags could be changed.
 pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let (room, allowed) = seen(world, ask.channel(), ask.me)?;
     let message = room.messages.find(ask.message()).ok_or_else(Refusal::unknown_message)?;
@@ -76,7 +76,7 @@ pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::json(shown(world, ask, message)))
 }
 
-/// What a body changes of a message that is there.
+/// Reads a change of an existing message from a body.
 pub(super) fn revise(
     world: &mut World,
     ask: &Ask,
@@ -94,7 +94,7 @@ pub(super) fn revise(
     Ok(revision)
 }
 
-/// Deletes an own message, or with the right to it anybody's.
+/// Deletes an own message, or with permission any message.
 pub(super) fn delete(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let (room, allowed) = seen(world, ask.channel(), ask.me)?;
     let message = room.messages.find(ask.message()).ok_or_else(Refusal::unknown_message)?;
@@ -105,7 +105,7 @@ pub(super) fn delete(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::nothing())
 }
 
-/// Deletes 2 to 100 messages that are not too old. Those that are gone already do not matter.
+/// Deletes 2 to 100 messages that are not too old. Messages that are already deleted are ignored.
 pub(super) fn delete_several(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let right = Permissions::MANAGE_MESSAGES;
     seen_with(world, ask.channel(), ask.me, right)?;

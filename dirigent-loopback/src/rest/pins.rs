@@ -15,13 +15,13 @@ use dirigent_testkit::memory_discord::moment;
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::world::World;
 
-/// How many messages a channel may have pinned.
+/// The most pinned messages of a channel.
 const PINS_MAX: usize = 250;
 
-/// How many pins the older of the two lists holds.
+/// The most pins in the older of the two lists.
 const OLD_LIST_MAX: usize = 50;
 
-/// Pins a message. One that is pinned already stays as it is.
+/// Pins a message. If it is pinned already, this has no effect.
 pub(super) fn add(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let room = seen_with(world, ask.channel(), ask.me, Permissions::PIN_MESSAGES)?;
     let message = room.messages.find(ask.message()).ok_or_else(Refusal::unknown_message)?;
@@ -37,7 +37,7 @@ pub(super) fn add(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::nothing())
 }
 
-/// Takes a pin away. A message that is not pinned stays as it is.
+/// Removes a pin. If the message is not pinned, this has no effect.
 pub(super) fn remove(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let room = seen_with(world, ask.channel(), ask.me, Permissions::PIN_MESSAGES)?;
     room.messages.find(ask.message()).ok_or_else(Refusal::unknown_message)?;
@@ -45,13 +45,14 @@ pub(super) fn remove(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::nothing())
 }
 
-/// The newest pins as a list of messages. Without the right to read the history it is empty.
+/// Returns the newest pins as a list of messages. Without permission to read the history it is
+/// empty.
 pub(super) fn old_list(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let pinned = pinned(world, ask)?.into_iter().take(OLD_LIST_MAX);
     Ok(Reply::list(pinned.map(|(message, _)| shown(world, ask, message))))
 }
 
-/// Pins page by page, the newest pin first; `before` is the moment of a pin.
+/// Returns pins page by page, newest pin first. `before` is the time of a pin.
 pub(super) fn list(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let limit = ask.limit(50, 50)?;
     let before = ask.text("before").map(|text| {
@@ -75,7 +76,7 @@ pub(super) fn list(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::json(json!({ "has_more": pinned.len() > items.len(), "items": items })))
 }
 
-/// The pinned messages that are still there, the newest pin first.
+/// Returns the pinned messages that still exist, newest pin first.
 fn pinned<'a>(world: &'a World, ask: &Ask) -> Result<Vec<(&'a ChatMessage, Timestamp)>, Refusal> {
     let (room, allowed) = seen(world, ask.channel(), ask.me)?;
     if !allowed.contains(Permissions::READ_MESSAGE_HISTORY) {

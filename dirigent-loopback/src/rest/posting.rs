@@ -14,7 +14,8 @@ use super::sight::seen;
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::world::World;
 
-/// Posts, or with `enforce_nonce` finds what was posted with the nonce a short time ago.
+/// Posts a message. With `enforce_nonce` it returns the message that was recently posted with this
+/// nonce, if there is one.
 pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let allowed = may_post(world, ask)?;
     let known: Vec<_> = NEW_FIELDS
@@ -72,7 +73,7 @@ fn may_post(world: &World, ask: &Ask) -> Result<Permissions, Refusal> {
     Ok(allowed)
 }
 
-/// The message that is answered, if it is there.
+/// Returns the message that is answered, if it exists.
 fn reply_to(
     world: &World,
     ask: &Ask,
@@ -94,7 +95,7 @@ fn reply_to(
     Ok(Some(answered).filter(|_| is_there))
 }
 
-/// The answer to a repeated post: the first one's message, also when it is gone by now.
+/// Returns the answer to a repeated post, which is the first message, even if that is deleted.
 fn repeated(world: &World, ask: &Ask, id: MessageId) -> Reply {
     let rooms = world.places.rooms.get(&ask.channel()).into_iter();
     let mut rooms = rooms.chain(world.places.rooms.values());

@@ -15,11 +15,11 @@ use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::reactions::Reactions;
 use dirigent_testkit::memory_discord::world::World;
 
-/// How many emoji a message may be reacted to with.
+/// The most emoji in the reactions to a message.
 const EMOJI_MAX: usize = 20;
 
-/// Reacts. An emoji that is not there yet takes a right of its own; one of a guild must be one of a guild
-/// in which the account is.
+/// Adds a reaction. An emoji that is not there yet needs its own permission, and a guild's emoji needs an
+/// account in that guild.
 pub(super) fn add(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let emoji = known(world, ask.me, ask.emoji()?)?;
     let reactions = reactions(world, ask)?;
@@ -35,7 +35,7 @@ pub(super) fn add(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::nothing())
 }
 
-/// Takes a reaction away: the own one, or with the right to it any account's.
+/// Removes the account's own reaction, or with permission that of any account.
 pub(super) fn remove(world: &mut World, ask: &Ask, user: UserId) -> Result<Reply, Refusal> {
     let emoji = ask.emoji()?;
     if user != ask.me {
@@ -49,7 +49,7 @@ pub(super) fn remove(world: &mut World, ask: &Ask, user: UserId) -> Result<Reply
     }
 }
 
-/// Takes away all reactions with an emoji, or with `None` all.
+/// Removes all reactions with an emoji, or with `None` all reactions.
 pub(super) fn clear(world: &mut World, ask: &Ask, emoji: Option<&Emoji>) -> Result<Reply, Refusal> {
     seen_with(world, ask.channel(), ask.me, Permissions::MANAGE_MESSAGES)?;
     reactions(world, ask)?;
@@ -57,7 +57,7 @@ pub(super) fn clear(world: &mut World, ask: &Ask, emoji: Option<&Emoji>) -> Resu
     if cleared || emoji.is_none() { Ok(Reply::nothing()) } else { Err(Refusal::unknown_emoji()) }
 }
 
-/// Who reacted with an emoji, by rising id. Those who paid for theirs (`type=1`) are none.
+/// Returns the accounts that reacted with an emoji, by rising id. There are no paid reactions (`type=1`).
 pub(super) fn users(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let emoji = ask.emoji()?;
     let limit = ask.limit(25, 100)?;
@@ -73,7 +73,8 @@ fn place(ask: &Ask) -> (ChannelId, MessageId) {
     (ask.channel(), ask.message())
 }
 
-/// The reactions to a message, which takes the right to read it; none where there are none.
+/// Returns the reactions to a message, or `None` if there are none. It needs permission to read the
+/// message.
 fn reactions<'a>(world: &'a World, ask: &Ask) -> Result<Option<&'a Reactions>, Refusal> {
     let right = Permissions::READ_MESSAGE_HISTORY;
     let room = seen_with(world, ask.channel(), ask.me, right)?;
@@ -82,7 +83,7 @@ fn reactions<'a>(world: &'a World, ask: &Ask) -> Result<Option<&'a Reactions>, R
     Ok(rare.map(|rare| &rare.reactions))
 }
 
-/// The emoji as its guild calls it, if the account may use it.
+/// Returns the emoji with its guild's name for it, if the account may use it.
 fn known(world: &World, me: UserId, emoji: Emoji) -> Result<Emoji, Refusal> {
     let Some(id) = emoji.id() else { return Ok(emoji) };
     let mine = world.places.guilds.values().filter(|guild| guild.members.contains_key(&me));

@@ -11,7 +11,7 @@ pub(crate) struct Refusal {
     errors: Option<Value>,
 }
 
-/// The refusals that have one meaning (topics/opcodes-and-status-codes).
+/// The refusals with one meaning (topics/opcodes-and-status-codes).
 macro_rules! refusals {
     ($($(#[$doc:meta])* $name:ident = $status:literal, $code:literal, $message:literal;)+) => {
         impl Refusal {
@@ -27,7 +27,7 @@ refusals! {
     unauthorized = 401, 0, "401: Unauthorized";
     wrong_method = 405, 0, "405: Method Not Allowed";
     too_large = 413, 40005, "Request entity too large";
-    /// The `User-Agent` is none of a bot's.
+    /// The `User-Agent` is not that of a bot.
     bad_agent = 403, 40333, "internal network error";
     unknown_channel = 404, 10003, "Unknown Channel";
     unknown_guild = 404, 10004, "Unknown Guild";
@@ -70,38 +70,38 @@ impl Refusal {
         Self { status, code, message: message.into(), errors: None }
     }
 
-    /// Something in the request is not as it should be.
+    /// Returns a refusal because a part of the request is wrong.
     pub(crate) fn invalid(field: &str, code: &str, message: &str) -> Self {
         let errors = json!({ "_errors": [{ "code": code, "message": message }] });
         Self { errors: Some(nested(field, errors)), ..Self::new(400, 50035, "Invalid Form Body") }
     }
 
-    /// The same refusal, where what is called `name` in its place is `field` in the whole body.
+    /// Returns the refusal with the full name of the field. `name` is its name in its own object.
     pub(crate) fn of_field(self, name: &str, field: &str) -> Self {
         let errors = self.errors.as_ref().and_then(|errors| errors.get(name)).cloned();
         Self { errors: errors.map(|errors| nested(field, errors)).or(self.errors), ..self }
     }
 
-    /// A number is beyond its bounds.
+    /// Returns a refusal because a number is out of bounds.
     pub(crate) fn out_of_bounds(field: &str, lowest: u64, highest: u64) -> Self {
         let message = format!("int value should be between {lowest} and {highest}.");
         Self::invalid(field, "NUMBER_TYPE_MAX", &message)
     }
 
-    /// A text has a wrong length.
+    /// Returns a refusal because a text has a wrong length.
     pub(crate) fn wrong_length(field: &str, lowest: usize, highest: usize) -> Self {
         let message = format!("Must be between {lowest} and {highest} in length.");
         Self::invalid(field, "BASE_TYPE_BAD_LENGTH", &message)
     }
 
-    /// What the request wants is real, and this server does not have it. It is logged as an error, so
-    /// that it is not taken for done.
+    /// Returns a refusal because this server lacks a real feature of Discord. It is logged as an error, so that you do
+    /// not believe it was done.
     pub(crate) fn lacking(what: &str) -> Self {
         tracing::error!(what, "the loopback Discord does not have this");
         Self::new(501, 0, format!("The loopback Discord does not have this: {what}"))
     }
 
-    /// Its body.
+    /// Returns the body of the answer.
     pub(crate) fn body(&self) -> Value {
         let mut body = json!({ "message": self.message, "code": self.code });
         if let (Some(errors), Some(fields)) = (&self.errors, body.as_object_mut()) {
@@ -111,7 +111,7 @@ impl Refusal {
     }
 }
 
-/// Errors of a field whose name has a point between its parts.
+/// Nests the errors of a field, by the points in its name.
 fn nested(field: &str, mut errors: Value) -> Value {
     for part in field.split('.').rev() {
         errors = json!({ part: errors });

@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 
 use crate::limits::{Scope, Standing, TooMany};
 
-/// An answer before its headers.
+/// An answer without its headers.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     body: Body,
-    /// Headers of its own.
+    /// Headers of this answer.
     headers: Vec<(&'static str, String)>,
-    /// The scope of a refusal for too many requests.
+    /// The scope of a rate limit.
     pub(crate) scope: Option<Scope>,
-    /// Whether it comes from before Discord itself, and so without Discord's headers.
+    /// True if it comes from a proxy before Discord, and has none of Discord's headers.
     is_from_before: bool,
 }
 
@@ -50,7 +50,7 @@ impl Reply {
         Self::new(204, Body::Empty)
     }
 
-    /// 500 as Discord has it, or 502 as a server in between.
+    /// Returns 500 like Discord, or 502 like a proxy.
     pub(crate) fn server_error(status: u16) -> Self {
         if status == 502 {
             let page = "<html><head><title>502 Bad Gateway</title></head></html>";
@@ -78,7 +78,7 @@ impl Reply {
         reply
     }
 
-    /// The address is banned, and turned away before Discord itself.
+    /// Returns the answer of a proxy to a banned address.
     pub(crate) fn turned_away(wait: std::time::Duration) -> Self {
         let page =
             "<html><head><title>Access denied</title></head><body>error code: 1015</body></html>";
@@ -88,7 +88,7 @@ impl Reply {
         reply
     }
 
-    /// The answer with what it says of limits.
+    /// Returns the answer with the headers of its limit.
     pub(crate) fn respond(self, standing: Option<&Standing>) -> Response<Full<Bytes>> {
         let (content_type, bytes) = match self.body {
             Body::Empty => (None, Bytes::new()),
@@ -137,7 +137,7 @@ fn seconds_of(at: Timestamp) -> String {
     format!("{}.{:03}", at.as_millis() / 1_000, at.as_millis() % 1_000)
 }
 
-/// Rounded up, as the header has no fractions.
+/// Rounds up, because the header has no fractions.
 fn whole_seconds(wait: std::time::Duration) -> String {
     wait.as_millis().div_ceil(1_000).to_string()
 }

@@ -1,4 +1,4 @@
-//! Who may do what, told with Discord's codes.
+//! Permissions, with Discord's error codes.
 
 use dirigent::ports::GuildId;
 use dirigent::{ChannelId, UserId};
@@ -9,7 +9,7 @@ use dirigent_testkit::memory_discord::places::Guild;
 use dirigent_testkit::memory_discord::room::Room;
 use dirigent_testkit::memory_discord::world::World;
 
-/// A channel that the account sees, and what it may do there.
+/// Returns a channel that the account sees, and its permissions there.
 pub(crate) fn seen(
     world: &World,
     channel: ChannelId,
@@ -24,7 +24,7 @@ pub(crate) fn seen(
     }
 }
 
-/// The same with a right that it takes.
+/// Returns a channel that the account sees and has this permission in.
 pub(crate) fn seen_with(
     world: &World,
     channel: ChannelId,
@@ -35,7 +35,7 @@ pub(crate) fn seen_with(
     if allowed.contains(right) { Ok(room) } else { Err(Refusal::missing_permissions()) }
 }
 
-/// A guild in which the account is.
+/// Returns a guild that the account is in.
 pub(crate) fn joined(world: &World, guild: GuildId, me: UserId) -> Result<&Guild, Refusal> {
     let found = world.places.guilds.get(&guild).ok_or_else(Refusal::unknown_guild)?;
     if found.members.contains_key(&me) { Ok(found) } else { Err(Refusal::missing_access()) }

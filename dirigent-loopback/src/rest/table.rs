@@ -1,4 +1,4 @@
-//! Who answers what.
+//! The handler of each route.
 
 use super::ask::Ask;
 use super::refusal::Refusal;
@@ -12,10 +12,10 @@ use crate::endpoint::RestRoute as E;
 use crate::state::ServerContext;
 use dirigent_testkit::memory_discord::world::World;
 
-/// What carries a request out.
+/// Performs a request.
 type Handler = fn(&ServerContext, &mut World, &Ask) -> Result<Reply, Refusal>;
 
-/// Every endpoint with what carries its requests out.
+/// Every route with its handler.
 const HANDLERS: &[(E, Handler)] = &[
     (E::GetCurrentUser, |_, world, ask| Ok(users::current(world, ask))),
     (E::ListCurrentUserGuilds, |_, world, ask| users::guilds(world, ask)),
@@ -117,7 +117,7 @@ const HANDLERS: &[(E, Handler)] = &[
     }),
 ];
 
-/// Carries out a request.
+/// Performs a request.
 pub(super) fn carry_out(
     state: &ServerContext,
     world: &mut World,
@@ -129,7 +129,8 @@ pub(super) fn carry_out(
     handler(state, world, ask)
 }
 
-/// Messages of a webhook and answers to a command have the same paths: what is meant tells the id.
+/// Decides by the id whether a webhook or a command is meant, because the messages of both have the
+/// same paths.
 fn for_webhook_or(
     world: &mut World,
     ask: &Ask,

@@ -16,16 +16,16 @@ use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::room::{Room, ThreadSettings, kind};
 use dirigent_testkit::memory_discord::world::World;
 
-/// The kind of the message that tells of a new thread.
+/// The kind of the message that announces a new thread.
 const THREAD_CREATED: u8 = 18;
 
-/// After how many minutes without a message a thread may be put away.
+/// The minutes without a message after which a thread may be archived.
 const ARCHIVE_MINUTES: [u64; 4] = [60, 1_440, 4_320, 10_080];
 
-/// The longest time that a person may have to wait between two messages, in seconds.
+/// The longest slow mode, in seconds.
 const SLOW_MODE_MAX: u64 = 21_600;
 
-/// What a thread may be created with.
+/// The fields of a new thread.
 const FIELDS: [&str; 5] =
     ["name", "type", "auto_archive_duration", "invitable", "rate_limit_per_user"];
 
@@ -36,7 +36,7 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     }
     let parent_kind = parent.kind;
     let fields = ask.fields(&FIELDS)?;
-    // Discord's older clients meant a private one by saying nothing, and it still does.
+    // Discord's older clients meant a private thread if they gave no type, and it still does.
     let kind = number(fields, "type")?.unwrap_or(u64::from(kind::PRIVATE_THREAD));
     let kind = u8::try_from(kind).ok().filter(|kind| fits(parent_kind, *kind));
     let kind = kind.ok_or_else(|| {
@@ -64,11 +64,12 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     answer(world, ask, id)
 }
 
-/// The thread gets the message's id.
+/// Creates a thread with the message's id.
 pub(super) fn create_from_message(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let right = Permissions::CREATE_PUBLIC_THREADS;
     let parent = seen_with(world, ask.channel(), ask.me, right)?;
-    // Everyone sees it who sees the message: its type follows from the channel's, and is often said.
+    // Everyone who sees the message sees the thread. Its type follows from the channel's, and clients
+    // often send it.
     let kind = kind_of_thread(parent.kind).ok_or_else(Refusal::not_here)?;
     parent.messages.find(ask.message()).ok_or_else(Refusal::unknown_message)?;
     let id = ChannelId::new(ask.id(1));
@@ -84,7 +85,7 @@ pub(super) fn create_from_message(world: &mut World, ask: &Ask) -> Result<Reply,
     answer(world, ask, id)
 }
 
-/// Those who were added, by rising id. It takes the members intent.
+/// Returns the accounts that were added, by rising id. It needs the members intent.
 pub(super) fn members(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let thread = seen_thread(world, ask)?;
     if world.accounts.get(ask.me).is_some_and(|account| account.members_hidden) {
@@ -126,8 +127,8 @@ pub(super) fn add_member(world: &mut World, ask: &Ask, who: UserId) -> Result<Re
     Ok(Reply::nothing())
 }
 
-/// Takes an account out: the caller itself, or with the right to it any account; the maker of a private
-/// thread may too.
+/// Removes an account. Callers may remove themselves, and with permission any account. The creator of a
+/// private thread may do so, too.
 pub(super) fn remove_member(world: &mut World, ask: &Ask, who: UserId) -> Result<Reply, Refusal> {
     let (thread, allowed) = seen(world, ask.channel(), ask.me)?;
     if !thread.is_thread() {
@@ -148,7 +149,7 @@ fn seen_thread<'a>(world: &'a World, ask: &Ask) -> Result<&'a Room, Refusal> {
     if thread.is_thread() { Ok(thread) } else { Err(Refusal::not_here()) }
 }
 
-/// A new thread, with its maker in it.
+/// Returns a new thread that contains its creator.
 fn thread(
     world: &World,
     ask: &Ask,
@@ -165,7 +166,7 @@ fn thread(
     Ok(room)
 }
 
-/// How a thread is set up; what is not said stays.
+/// Reads the settings of a thread. Fields that are not given stay unchanged.
 pub(super) fn read_settings(
     fields: &Map<String, Value>,
     before: ThreadSettings,
@@ -190,7 +191,7 @@ pub(super) fn read_settings(
     Ok(settings)
 }
 
-/// Whether a channel of the one kind has threads of the other.
+/// Returns true if a channel of one kind has threads of the other.
 const fn fits(channel: u8, thread: u8) -> bool {
     match thread {
         kind::ANNOUNCEMENT_THREAD => channel == kind::ANNOUNCEMENT,

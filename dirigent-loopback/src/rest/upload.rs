@@ -1,4 +1,4 @@
-//! The body of a request: JSON, a form with files, or a form in the manner of an address.
+//! The body of a request: JSON, a form with files, or a URL-encoded form.
 
 use std::convert::Infallible;
 
@@ -12,13 +12,13 @@ use serde_json::{Map, Value};
 
 use super::refusal::Refusal;
 
-/// The longest body that Discord takes.
+/// The longest body that Discord accepts.
 const BODY_BYTES_MAX: usize = 25 << 20;
 
 /// A file of a form.
 #[derive(Clone, Debug)]
 pub(super) struct Upload {
-    /// The number in its field's name, as in `files[0]`.
+    /// The number in the name of its field, as in `files[0]`.
     pub(super) number: u64,
     pub(super) filename: String,
     pub(super) content_type: Option<String>,
@@ -28,7 +28,7 @@ pub(super) struct Upload {
 /// A body that was read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Body {
-    /// Null where there is none.
+    /// The JSON, or null if there is none.
     pub(super) json: Value,
     pub(super) files: Vec<Upload>,
 }
@@ -46,14 +46,14 @@ impl Body {
     }
 }
 
-/// Takes a body in, before anything is answered: a client that still sends one takes an answer for a
-/// lost connection.
+/// Receives the whole body before the answer, because a client that is still sending would take an
+/// early answer for a lost connection.
 pub(super) async fn take_body(body: Incoming) -> Result<Bytes, Refusal> {
     let collected = Limited::new(body, BODY_BYTES_MAX).collect().await;
     Ok(collected.map_err(|_| Refusal::too_large())?.to_bytes())
 }
 
-/// Reads a body that was taken in.
+/// Parses a body.
 pub(super) async fn read_body(headers: &HeaderMap, bytes: Bytes) -> Result<Body, Refusal> {
     if bytes.is_empty() {
         return Ok(Body::default());
@@ -69,7 +69,7 @@ pub(super) async fn read_body(headers: &HeaderMap, bytes: Bytes) -> Result<Body,
     }
 }
 
-/// Reads a form of names and values, which some clients send in place of one without files.
+/// Reads a URL-encoded form, which some clients send if there are no files.
 fn read_pairs(bytes: &[u8]) -> Result<Body, Refusal> {
     let mut body = Body::default();
     let mut texts = Map::new();
@@ -84,7 +84,8 @@ fn read_pairs(bytes: &[u8]) -> Result<Body, Refusal> {
     Ok(body)
 }
 
-/// Reads a form: `payload_json` is the body, `files[n]` its files. Other fields are texts of the body.
+/// Reads a form. `payload_json` is the body, and `files[n]` are its files. Other fields are texts of
+/// the body.
 async fn read_form(bytes: Bytes, boundary: String) -> Result<Body, Refusal> {
     let whole = stream::once(std::future::ready(Ok::<_, Infallible>(bytes)));
     let mut form = Multipart::new(whole, boundary);
@@ -111,7 +112,7 @@ async fn read_form(bytes: Bytes, boundary: String) -> Result<Body, Refusal> {
     Ok(body)
 }
 
-/// The number of a file's field: `files[3]`, or `file` and `file3` as it was before.
+/// Returns the number of a file's field: `files[3]`, or the older `file` and `file3`.
 fn number_of(field: &str) -> Option<u64> {
     match field.strip_prefix("files[") {
         Some(rest) => rest.strip_suffix(']')?.parse().ok(),

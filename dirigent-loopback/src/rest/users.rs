@@ -1,4 +1,4 @@
-//! Users, applications, and where the gateway is.
+//! Users, applications, and the address of the gateway.
 
 use dirigent::ports::GuildId;
 use serde_json::json;
@@ -23,7 +23,7 @@ pub(super) fn one(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::json(wire::user(world, user)))
 }
 
-/// Guilds by rising id; `before` and `after` are exclusive.
+/// Returns guilds by rising id. `before` and `after` are exclusive.
 pub(super) fn guilds(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let limit = ask.limit(200, 200)?;
     let after = ask.number("after")?.map_or(GuildId::new(0), GuildId::new);
@@ -44,7 +44,7 @@ pub(super) fn guilds(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::list(found))
 }
 
-/// Opens a direct message, or finds the one that is there.
+/// Opens a direct message, or finds the existing one.
 pub(super) fn direct(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let fields = ask.fields(&["recipient_id"])?;
     let other = number(fields, "recipient_id")?.map(dirigent::UserId::new);

@@ -1,4 +1,4 @@
-//! Messages of webhooks. The token stands in the path; no bot's is needed.
+//! Messages of webhooks. The token is in the path, and no bot's token is needed.
 
 use dirigent::ports::AuthorKind;
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
@@ -16,7 +16,7 @@ use dirigent_testkit::memory_discord::room::Room;
 use dirigent_testkit::memory_discord::webhooks::Guise;
 use dirigent_testkit::memory_discord::world::World;
 
-/// Posts, and with `wait` tells the message.
+/// Posts a message, and with `wait` returns it.
 pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let (webhook, channel) = place(world, ask)?;
     let known: Vec<_> = NEW_FIELDS.into_iter().chain(["username", "avatar_url"]).collect();
@@ -51,7 +51,7 @@ pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let (webhook, channel) = place(world, ask)?;
     let message = ask.message();
     own(world, (webhook, channel), message)?;
-    // Clients send along how the webhook shows itself, which no change of a message changes.
+    // Clients also send the webhook's name and picture, which a change of a message ignores.
     let known: Vec<_> = FIELDS.into_iter().chain(["username", "avatar_url"]).collect();
     let fields = ask.fields(&known)?;
     let revision = revise(world, ask, fields, (channel, message), SETTABLE_FLAGS)?;
@@ -71,7 +71,7 @@ pub(super) fn delete(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::nothing())
 }
 
-/// The webhook in the path and where it posts: in its channel, or in a thread there.
+/// Returns the webhook in the path, and the place where it posts: its channel, or a thread there.
 fn place(world: &World, ask: &Ask) -> Result<(UserId, ChannelId), Refusal> {
     let (id, webhook) = found(world, ask, By::Token)?;
     let Some(thread) = ask.number("thread_id")?.map(ChannelId::new) else {
@@ -83,7 +83,7 @@ fn place(world: &World, ask: &Ask) -> Result<(UserId, ChannelId), Refusal> {
     if room.locked { Err(Refusal::thread_locked()) } else { Ok((id, thread)) }
 }
 
-/// A message that the webhook posted there.
+/// Returns a message that the webhook posted there.
 fn own(
     world: &World,
     (webhook, channel): (UserId, ChannelId),

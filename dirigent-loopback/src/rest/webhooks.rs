@@ -1,4 +1,4 @@
-//! Webhooks: creating, reading, changing and deleting them.
+//! Creating, reading, changing and deleting webhooks.
 
 use dirigent::ports::AuthorKind;
 use dirigent::{ChannelId, UserId};
@@ -15,13 +15,13 @@ use dirigent_testkit::memory_discord::room::kind;
 use dirigent_testkit::memory_discord::webhooks::Webhook;
 use dirigent_testkit::memory_discord::world::World;
 
-/// How many webhooks a channel may have.
+/// The most webhooks of a channel.
 const WEBHOOKS_MAX: usize = 15;
 
-/// How long a webhook's name may be, in characters.
+/// The bounds of a webhook's name, in characters.
 const NAME: (usize, usize) = (1, 80);
 
-/// What the name of a webhook must not contain, in small letters.
+/// Words that must not be in a webhook's name, in lower case.
 const NOT_IN_NAMES: [&str; 2] = ["clyde", "discord"];
 
 pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
@@ -62,12 +62,12 @@ pub(super) fn of_guild(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     Ok(Reply::list(found.map(|(id, webhook)| wire::webhook(world, id, webhook, true))))
 }
 
-/// Whose request it is that names a webhook.
+/// The sender of a request about a webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
-    /// A bot, which must have the right to it.
+    /// A bot, which needs permission.
     Bot,
-    /// Someone who has its token.
+    /// A client that has the webhook's token.
     Token,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn one(world: &World, ask: &Ask, by: By) -> Result<Reply, Refusal> {
     shown(world, id, by == By::Bot)
 }
 
-/// Changes name, picture or, for a bot, the channel.
+/// Changes the name, the picture or, for a bot, the channel.
 pub(super) fn update(world: &mut World, ask: &Ask, by: By) -> Result<Reply, Refusal> {
     let (id, webhook) = found(world, ask, by)?;
     let old = webhook.channel;
@@ -116,7 +116,7 @@ pub(super) fn delete(world: &mut World, ask: &Ask, by: By) -> Result<Reply, Refu
     Ok(Reply::nothing())
 }
 
-/// The webhook in the path.
+/// Returns the webhook in the path.
 pub(super) fn found<'a>(
     world: &'a World,
     ask: &Ask,
@@ -134,7 +134,7 @@ pub(super) fn found<'a>(
     Ok((id, webhook))
 }
 
-/// The name of a webhook, or one that it takes for a message.
+/// Reads the name of a webhook, or its name for one message.
 pub(super) fn read_name(
     fields: &Map<String, Value>,
     field: &str,
@@ -148,7 +148,7 @@ pub(super) fn read_name(
     Ok(name)
 }
 
-/// The mark of a picture; none where there is none.
+/// Reads a picture as a mark, or `None` if there is none.
 fn read_avatar(fields: &Map<String, Value>) -> Result<Option<String>, Refusal> {
     match text(fields, "avatar")? {
         None => Ok(None),
@@ -160,7 +160,7 @@ fn read_avatar(fields: &Map<String, Value>) -> Result<Option<String>, Refusal> {
     }
 }
 
-/// Gives a webhook a name, and the account that speaks for it.
+/// Renames a webhook, and the account that speaks for it.
 fn rename(world: &mut World, id: UserId, name: String) {
     if let Some(account) = world.accounts.get_mut(id) {
         account.name = name.as_str().into();

@@ -14,7 +14,7 @@ use dirigent_testkit::memory_discord::world::World;
 /// The flag of a channel that the account does not see. It gets no event of that channel.
 const OBFUSCATED: u64 = 1 << 17;
 
-/// A channel, the same for every account.
+/// Returns a channel, as every account sees it.
 pub(crate) fn channel(world: &World, viewer: UserId, room: &Room) -> Value {
     if room.is_thread() {
         return thread(room, viewer);
@@ -39,8 +39,8 @@ pub(crate) fn channel(world: &World, viewer: UserId, room: &Room) -> Value {
     })
 }
 
-/// A guild's channel as the gateway shows it: of one that the account does not see there is nothing but
-/// that it is there.
+/// Returns a guild's channel as the gateway shows it. If the account does not see the channel, it only
+/// learns that it exists.
 pub(crate) fn pushed_channel(world: &World, viewer: UserId, room: &Room) -> Value {
     let sees = world.places.permissions(room.id, viewer).contains(Permissions::VIEW_CHANNEL);
     let Some(guild) = room.guild.filter(|_| !sees) else {
@@ -63,7 +63,7 @@ pub(crate) fn pushed_channel(world: &World, viewer: UserId, room: &Room) -> Valu
     })
 }
 
-/// What a channel changes for roles (0) and members (1).
+/// Returns the overwrites of a channel for roles (0) and members (1).
 pub(crate) fn overwrites(overwrites: &Overwrites) -> Vec<Value> {
     let written = overwrites.iter().map(|(target, overwrite)| {
         let (id, kind) = match target {
@@ -80,7 +80,7 @@ pub(crate) fn overwrites(overwrites: &Overwrites) -> Vec<Value> {
     written.collect()
 }
 
-/// An account that was added to a thread; with its member, where that is wanted.
+/// Returns an account that was added to a thread, if wanted with its member.
 pub(crate) fn thread_member(
     world: &World,
     thread: &Room,
@@ -153,7 +153,7 @@ fn direct(world: &World, viewer: UserId, room: &Room) -> Value {
     })
 }
 
-/// Where a channel stands in the list: in the order of creation.
+/// Returns the channel's place in the list, in the order of creation.
 fn position(world: &World, room: &Room) -> usize {
     let guild = room.guild.and_then(|guild| world.places.guilds.get(&guild));
     guild.map_or(0, |guild| guild.channels.range(..room.id).count())

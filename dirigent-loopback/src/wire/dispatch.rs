@@ -20,16 +20,16 @@ use dirigent_testkit::memory_discord::world::World;
 /// An event as the gateway pushes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Dispatch {
-    /// Its name, for instance `MESSAGE_CREATE`.
+    /// The name, for example `MESSAGE_CREATE`.
     pub(crate) name: &'static str,
-    /// Its data, for the account that it was made for.
+    /// The data for one account.
     pub(crate) data: Value,
-    /// The intents of which one must be asked for; 0 needs none.
+    /// The intents. A session needs one of them; 0 needs none.
     pub(crate) intents: u64,
 }
 
-/// An event as the gateway pushes it to this account; none for what the gateway does not push, or what
-/// is over already.
+/// Returns an event as the gateway pushes it to this account. Returns `None` if the gateway does not
+/// push it, or if its subject no longer exists.
 pub(crate) fn dispatch(view: View<'_>, event: &Event) -> Option<Dispatch> {
     let View { world, account, .. } = view;
     let made = |name, intents, data| Some(Dispatch { name, data, intents });
@@ -89,7 +89,7 @@ pub(crate) fn dispatch(view: View<'_>, event: &Event) -> Option<Dispatch> {
     }
 }
 
-/// The event about the role of a bot, which Discord manages: it comes or goes before its bot.
+/// Returns the event about the role that Discord manages for a bot. It comes or goes before its bot.
 pub(crate) fn managed_role_told(view: View<'_>, event: &Event) -> Option<Dispatch> {
     let (Event::GuildMemberAdded { guild, user } | Event::GuildMemberRemoved { guild, user }) =
         event
@@ -108,12 +108,12 @@ pub(crate) fn managed_role_told(view: View<'_>, event: &Event) -> Option<Dispatc
     Some(Dispatch { name, data: within(Some(*guild), data), intents: intent::GUILDS })
 }
 
-/// Threads are deleted by another name than channels; `kind` is Discord's number.
+/// Returns the name of a deletion, which is different for threads. `kind` is Discord's number.
 const fn name_of_deletion(kind: u8) -> &'static str {
     if matches!(kind, 10..=12) { "THREAD_DELETE" } else { "CHANNEL_DELETE" }
 }
 
-/// An account that joins gets the whole guild.
+/// Returns the event of a new member. An account that joins gets the whole guild.
 fn member_added(world: &World, account: UserId, guild: GuildId, user: UserId) -> Option<Dispatch> {
     let (name, intents, data) = if user == account {
         ("GUILD_CREATE", intent::GUILDS, guild_create(world, guild, account)?)
@@ -131,7 +131,7 @@ fn member_changed(
     user: UserId,
 ) -> Option<Dispatch> {
     let data = within(Some(guild), member(world, guild, user)?);
-    // An account gets the event about itself in any case.
+    // An account always gets the event about itself.
     let intents = if user == account { intent::GUILDS } else { intent::MEMBERS };
     Some(Dispatch { name: "GUILD_MEMBER_UPDATE", data, intents })
 }
@@ -179,7 +179,7 @@ fn typing(world: &World, channel: ChannelId, who: UserId) -> Option<Dispatch> {
     Some(Dispatch { name: "TYPING_START", data: within(guild, data), intents })
 }
 
-/// A channel's coming or changing. Threads show only to those who see them.
+/// Returns the event of a new or changed channel. Only accounts that see a thread get its events.
 fn room(world: &World, account: UserId, id: ChannelId, is_new: bool) -> Option<Dispatch> {
     let found = world.places.rooms.get(&id)?;
     let (name, mut data) = if found.is_thread() {
@@ -200,7 +200,8 @@ fn room(world: &World, account: UserId, id: ChannelId, is_new: bool) -> Option<D
     Some(Dispatch { name, data, intents })
 }
 
-/// Who was added to a thread. Without the members intent an account hears only of itself.
+/// Returns the event of accounts added to a thread. Without the members intent an account gets it only
+/// about itself.
 fn thread_members(
     world: &World,
     account: UserId,
@@ -222,14 +223,14 @@ fn thread_members(
     Some(Dispatch { name: "THREAD_MEMBERS_UPDATE", data: within(Some(guild), data), intents })
 }
 
-/// Where messages of this channel are, and with which intent one hears of them.
+/// Returns the guild of a channel, and the intent for its messages.
 fn place(world: &World, channel: ChannelId) -> (Option<GuildId>, u64) {
     let guild = world.places.rooms.get(&channel).and_then(|room| room.guild);
     let intents = if guild.is_some() { intent::GUILD_MESSAGES } else { intent::DIRECT_MESSAGES };
     (guild, intents)
 }
 
-/// The data with the guild's id.
+/// Returns the data with the guild's id.
 pub(super) fn within(guild: Option<GuildId>, mut data: Value) -> Value {
     if let (Some(guild), Some(fields)) = (guild, data.as_object_mut()) {
         fields.insert("guild_id".to_owned(), json!(guild.to_string()));

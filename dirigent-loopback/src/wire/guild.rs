@@ -1,4 +1,4 @@
-//! Guilds in the form that Discord's API gives them.
+//! Guilds in the form of Discord's API.
 
 use dirigent::UserId;
 use dirigent::ports::GuildId;
@@ -13,7 +13,7 @@ use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::places::Guild;
 use dirigent_testkit::memory_discord::world::World;
 
-/// A guild as it is read.
+/// Returns a guild.
 pub(crate) fn guild(world: &World, id: GuildId, guild: &Guild, with_counts: bool) -> Value {
     let roles = roles(world, id, guild);
     let mut written = json!({
@@ -65,14 +65,14 @@ pub(crate) fn guild(world: &World, id: GuildId, guild: &Guild, with_counts: bool
     written
 }
 
-/// The roles of a guild, those too that Discord manages.
+/// Returns the roles of a guild, including those that Discord manages.
 pub(crate) fn roles(world: &World, id: GuildId, guild: &Guild) -> Vec<Value> {
     let own = guild.roles.iter().map(|(id, found)| role(*id, found));
     let managed = managed_roles(world, id, guild);
     own.chain(managed.map(|(role, bot)| bot_role(world, role, bot))).collect()
 }
 
-/// A guild in the list of an account's guilds.
+/// Returns a guild in the list of an account's guilds.
 pub(crate) fn listed_guild(world: &World, id: GuildId, guild: &Guild, viewer: UserId) -> Value {
     json!({
         "id": id.to_string(),
@@ -87,15 +87,15 @@ pub(crate) fn listed_guild(world: &World, id: GuildId, guild: &Guild, viewer: Us
     })
 }
 
-/// The guilds in which an account is.
+/// Returns the guilds of an account.
 pub(crate) fn guilds_of(world: &World, account: UserId) -> Vec<GuildId> {
     let guilds = world.places.guilds.iter();
     guilds.filter(|(_, guild)| guild.members.contains_key(&account)).map(|(id, _)| *id).collect()
 }
 
-/// The data of a `GUILD_CREATE` for an account; none where it is not in the guild.
+/// Returns the data of a `GUILD_CREATE` for an account, or `None` if it is not in the guild.
 ///
-/// As without the presences intent, the only member in it is the account itself.
+/// It contains only the account itself as a member, as without the presences intent.
 pub(crate) fn guild_create(world: &World, id: GuildId, viewer: UserId) -> Option<Value> {
     let found = world.places.guilds.get(&id)?;
     let joined = found.members.get(&viewer)?;

@@ -1,4 +1,4 @@
-//! What is pushed of a message that stands: reactions, pins, and that a channel's webhooks changed.
+//! Events about existing messages: reactions and pins. Also changes of a channel's webhooks.
 
 use dirigent::{ChannelId, MessageId, UserId};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use dirigent_testkit::memory_discord::Emoji;
 use dirigent_testkit::memory_discord::moment;
 use dirigent_testkit::memory_discord::world::World;
 
-/// Something about a message changed that is not its text.
+/// Returns the event of a change that is not of the message's text.
 pub(super) fn marked(
     view: View<'_>,
     (channel, message): (ChannelId, MessageId),
@@ -21,7 +21,7 @@ pub(super) fn marked(
     Some(talk(view, "MESSAGE_UPDATE", room.messages.find(message)?))
 }
 
-/// An account reacted, or its reaction went.
+/// Returns the event of a reaction that was added or removed.
 pub(super) fn reaction(
     world: &World,
     (channel, message): (ChannelId, MessageId),
@@ -49,7 +49,7 @@ pub(super) fn reaction(
     Some(of_reactions(world, name, channel, data))
 }
 
-/// All reactions went, or all with one emoji.
+/// Returns the event of all reactions removed, or all with one emoji.
 pub(super) fn cleared(
     world: &World,
     (channel, message): (ChannelId, MessageId),
@@ -72,7 +72,7 @@ fn of_reactions(world: &World, name: &'static str, channel: ChannelId, data: Val
     Dispatch { name, data: within(guild, data), intents }
 }
 
-/// A message was pinned, or is pinned no more.
+/// Returns the event of a message that was pinned or unpinned.
 pub(super) fn pins(world: &World, channel: ChannelId) -> Option<Dispatch> {
     let room = world.places.rooms.get(&channel)?;
     let data = json!({
@@ -83,7 +83,7 @@ pub(super) fn pins(world: &World, channel: ChannelId) -> Option<Dispatch> {
     Some(Dispatch { name: "CHANNEL_PINS_UPDATE", data: within(room.guild, data), intents })
 }
 
-/// A channel's webhooks changed. What changed is not told.
+/// Returns the event of changed webhooks in a channel. It does not say what changed.
 pub(super) fn webhooks(world: &World, channel: ChannelId) -> Option<Dispatch> {
     let guild = world.places.rooms.get(&channel)?.guild;
     let data = within(guild, json!({ "channel_id": channel.to_string() }));

@@ -1,4 +1,4 @@
-//! What a message shows besides its text: embeds, files, reactions.
+//! The content of a message besides its text: embeds, files, reactions.
 
 use dirigent::{ChannelId, UserId};
 use serde_json::{Map, Value, json};
@@ -9,18 +9,18 @@ use dirigent_testkit::memory_discord::details::Media;
 use dirigent_testkit::memory_discord::reactions::Reactions;
 use dirigent_testkit::memory_discord::world::World;
 
-/// What an embed names a file by that comes with its message.
+/// The beginning of an embed's reference to a file of its message.
 const ATTACHED: &str = "attachment://";
 
-/// What the path of every file begins with.
+/// The beginning of every file's path.
 pub(crate) const FILES: &str = "/attachments/";
 
-/// The address of a file.
+/// Returns the address of a file.
 fn address(world: &World, channel: ChannelId, file: &Attachment) -> String {
     format!("{}{FILES}{channel}/{}/{}", world.web_address, file.id, file.filename)
 }
 
-/// The files of a message.
+/// Returns the files of a message.
 pub(super) fn attachments(world: &World, channel: ChannelId, media: &Media) -> Vec<Value> {
     media.attachments.iter().map(|file| attachment(world, channel, file)).collect()
 }
@@ -46,14 +46,14 @@ fn attachment(world: &World, channel: ChannelId, file: &Attachment) -> Value {
     written
 }
 
-/// The width and height in pixels that stand at the beginning of a PNG picture.
+/// Returns the width and height in pixels from the beginning of a PNG picture.
 fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let chunk = bytes.strip_prefix(b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR")?;
     let (width, rest) = chunk.split_first_chunk()?;
     Some((u32::from_be_bytes(*width), u32::from_be_bytes(*rest.first_chunk()?)))
 }
 
-/// The embeds of a message. A file of the message is named by its address.
+/// Returns the embeds of a message. A file of the message is replaced by its address.
 pub(super) fn embeds(world: &World, channel: ChannelId, media: &Media) -> Vec<Value> {
     let mut embeds = media.embeds.clone();
     let addresses = |name: &str| {
@@ -72,7 +72,7 @@ pub(super) fn embeds(world: &World, channel: ChannelId, media: &Media) -> Vec<Va
     embeds
 }
 
-/// Names the files of the message by their addresses, wherever its components show them.
+/// Replaces the files of the message by their addresses, wherever its components show them.
 pub(super) fn name_files(world: &World, channel: ChannelId, media: &Media, shown: &mut Value) {
     match shown {
         Value::Array(list) => {
@@ -99,7 +99,7 @@ pub(super) fn name_files(world: &World, channel: ChannelId, media: &Media, shown
     }
 }
 
-/// Gives a picture its address, and that under which Discord would show it.
+/// Adds a picture's address, and the one under which Discord would show it.
 fn show(part: &mut Map<String, Value>, field: &str, address: impl Fn(&str) -> Option<String>) {
     let Some(said) = part.get(field).and_then(Value::as_str) else { return };
     let found = said.strip_prefix(ATTACHED).and_then(address);
@@ -108,7 +108,7 @@ fn show(part: &mut Map<String, Value>, field: &str, address: impl Fn(&str) -> Op
     part.insert(field.to_owned(), json!(shown));
 }
 
-/// The reactions to a message as an account sees them.
+/// Returns the reactions to a message as an account sees them.
 pub(super) fn reactions(reactions: &Reactions, viewer: UserId) -> Vec<Value> {
     let written = reactions.iter().map(|(of, users)| {
         json!({
@@ -123,12 +123,12 @@ pub(super) fn reactions(reactions: &Reactions, viewer: UserId) -> Vec<Value> {
     written.collect()
 }
 
-/// An emoji as it stands in reactions.
+/// Returns an emoji as it stands in reactions.
 pub(super) fn emoji(emoji: &Emoji) -> Value {
     json!({ "id": emoji.id().map(|id| id.to_string()), "name": emoji.name() })
 }
 
-/// One of a guild's own emoji.
+/// Returns one of a guild's own emoji.
 pub(crate) fn guild_emoji(id: u64, name: &str) -> Value {
     json!({
         "id": id.to_string(),

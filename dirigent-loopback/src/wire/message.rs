@@ -1,4 +1,4 @@
-//! Messages in the form that Discord's API gives them.
+//! Messages in the form of Discord's API.
 
 use dirigent::ports::{AuthorKind, ChatKind};
 use dirigent::{ChannelId, ChatMessage};
@@ -24,15 +24,15 @@ mod kind {
     pub(super) const THREAD_STARTER: u8 = 21;
 }
 
-/// The flag of a message that a thread was made of.
+/// The flag of a message that a thread was made from.
 const HAS_THREAD: u64 = 1 << 5;
 
-/// A message as an account may read it. Its text is the given one's; the rest is looked up.
+/// Returns a message as an account may read it. The text is that of `shown`; the rest is looked up.
 pub(crate) fn message(view: View<'_>, shown: &ChatMessage) -> Value {
     message_with(view, shown, details(view.world, shown))
 }
 
-/// The same of a message that is kept elsewhere than in its channel, with what it has besides.
+/// Returns a message that is not stored in its channel, with its details.
 pub(crate) fn message_with(
     view: View<'_>,
     shown: &ChatMessage,
@@ -66,12 +66,12 @@ pub(crate) fn message_with(
     written
 }
 
-/// Whether a message of this kind comes with the one that it names.
+/// Returns true if a message of this kind contains the one that it names.
 const fn shows_original(kind: u8) -> bool {
     matches!(kind, kind::REPLY | kind::THREAD_STARTER)
 }
 
-/// A message as the gateway pushes it: with its guild and its author's roles.
+/// Returns a message as the gateway pushes it, with its guild and its author's roles.
 pub(crate) fn pushed_message(view: View<'_>, shown: &ChatMessage) -> Value {
     let world = view.world;
     let mut written = message(view, shown);
@@ -91,13 +91,13 @@ fn details<'a>(world: &'a World, message: &ChatMessage) -> Option<&'a Details> {
     world.places.rooms.get(&message.channel)?.messages.details(message.id)
 }
 
-/// The thread that was made of a message.
+/// Returns the thread that was made from a message.
 fn thread_of<'a>(world: &'a World, message: &ChatMessage) -> Option<&'a Room> {
     let thread = world.places.rooms.get(&ChannelId::new(message.id.get()))?;
     (thread.is_thread() && thread.parent == Some(message.channel)).then_some(thread)
 }
 
-/// A message without the one that it answers.
+/// Returns a message without the one that it answers.
 fn bare(view: View<'_>, shown: &ChatMessage, rare: Option<&Rare>) -> Value {
     let View { world, account: viewer, .. } = view;
     let room = world.places.rooms.get(&shown.channel);
@@ -159,7 +159,7 @@ fn bare(view: View<'_>, shown: &ChatMessage, rare: Option<&Rare>) -> Value {
     written
 }
 
-/// Says of an answer which command it answers.
+/// Adds the command to its answer.
 fn tell_command(
     world: &World,
     shown: &ChatMessage,

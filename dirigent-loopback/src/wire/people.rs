@@ -12,8 +12,8 @@ use dirigent_testkit::memory_discord::role::{Role, RoleId};
 use dirigent_testkit::memory_discord::webhooks::Guise;
 use dirigent_testkit::memory_discord::world::World;
 
-/// The digits of a name that were once written behind a `#`. People have none since their names are unique, webhooks have zeros, and
-/// clients tell a bot from a webhook by them, so a bot never has zeros.
+/// Returns the digits that once stood after a `#` in a name. People have none, since their names are unique. Webhooks
+/// have zeros. A bot never has zeros, because clients use them to tell a bot from a webhook.
 fn discriminator(id: UserId, kind: AuthorKind) -> String {
     match kind {
         AuthorKind::Human => "0".to_owned(),
@@ -22,7 +22,7 @@ fn discriminator(id: UserId, kind: AuthorKind) -> String {
     }
 }
 
-/// A user.
+/// Returns a user.
 pub(crate) fn user(world: &World, id: UserId) -> Value {
     let account = world.accounts.get(id);
     let name = account.map_or("unknown", |account| &*account.name);
@@ -41,7 +41,7 @@ pub(crate) fn user(world: &World, id: UserId) -> Value {
     })
 }
 
-/// Who wrote a message. A webhook may show itself otherwise with each.
+/// Returns the author of a message. A webhook may choose a name and a picture for each message.
 pub(super) fn author(world: &World, message: &ChatMessage, guise: Option<&Guise>) -> Value {
     let mut author = user(world, message.author);
     let webhook = world.webhooks.get(message.author);
@@ -58,7 +58,7 @@ pub(super) fn author(world: &World, message: &ChatMessage, guise: Option<&Guise>
     author
 }
 
-/// A user, as it sees itself.
+/// Returns a user, as it sees itself.
 pub(crate) fn current_user(world: &World, id: UserId) -> Value {
     let mut user = user(world, id);
     if let Value::Object(fields) = &mut user {
@@ -70,14 +70,14 @@ pub(crate) fn current_user(world: &World, id: UserId) -> Value {
     user
 }
 
-/// A member with its user; none for who is not in the guild.
+/// Returns a member with its user, or `None` if the account is not in the guild.
 pub(crate) fn member(world: &World, guild: GuildId, id: UserId) -> Option<Value> {
     let mut member = partial_member(world, guild, id)?;
     member.as_object_mut()?.insert("user".to_owned(), user(world, id));
     Some(member)
 }
 
-/// A member without its user, as it comes with messages.
+/// Returns a member without its user, as it comes with messages.
 pub(crate) fn partial_member(world: &World, guild: GuildId, id: UserId) -> Option<Value> {
     let member = world.places.guilds.get(&guild)?.members.get(&id)?;
     let until = member.timed_out_until.map(moment::written);
@@ -98,7 +98,7 @@ pub(crate) fn partial_member(world: &World, guild: GuildId, id: UserId) -> Optio
     }))
 }
 
-/// The role that Discord manages for a bot.
+/// Returns the role that Discord manages for a bot.
 pub(super) fn bot_role(world: &World, id: RoleId, bot: UserId) -> Value {
     let name = world.accounts.get(bot).map_or("unknown", |account| &*account.name).to_owned();
     let mut written = role(id, &Role { name, permissions: Permissions::NONE, position: 1 });
@@ -108,7 +108,7 @@ pub(super) fn bot_role(world: &World, id: RoleId, bot: UserId) -> Value {
     written
 }
 
-/// A role.
+/// Returns a role.
 pub(crate) fn role(id: RoleId, role: &Role) -> Value {
     json!({
         "id": id.to_string(),
@@ -126,7 +126,7 @@ pub(crate) fn role(id: RoleId, role: &Role) -> Value {
     })
 }
 
-/// A bot's application, which has the bot's id.
+/// Returns a bot's application, which has the bot's id.
 pub(crate) fn application(world: &World, bot: UserId) -> Value {
     let account = world.accounts.get(bot);
     let name = account.map_or("unknown", |account| &*account.name);
@@ -159,12 +159,12 @@ pub(crate) fn application(world: &World, bot: UserId) -> Value {
     })
 }
 
-/// What READY says of the application.
+/// Returns the application in READY.
 pub(crate) fn partial_application(world: &World, bot: UserId) -> Value {
     json!({ "id": bot.to_string(), "flags": application_flags(world, bot) })
 }
 
-/// Which privileged intents are switched on, as those of a bot in few guilds.
+/// Returns the flags of privileged intents that are switched on, as for a bot in few guilds.
 fn application_flags(world: &World, bot: UserId) -> u64 {
     const PRESENCE_LIMITED: u64 = 1 << 13;
     const MEMBERS_LIMITED: u64 = 1 << 15;

@@ -1,4 +1,4 @@
-//! Who looks at the chat, and which texts they are shown.
+//! The chat as an account sees it, with the texts that it may read.
 
 use dirigent::{ChatMessage, UserId};
 use serde_json::{Map, Value, json};
@@ -6,26 +6,26 @@ use serde_json::{Map, Value, json};
 use crate::parts::AllParts;
 use dirigent_testkit::memory_discord::world::World;
 
-/// The chat as one account is shown it.
+/// The chat as one account sees it.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) world: &'a World,
     pub(crate) parts: &'a AllParts,
     pub(crate) account: UserId,
-    /// Whether the account is shown what others write: the intent is switched on for its application, and the
-    /// session of the gateway asked for it.
+    /// True if the account reads others' texts. The intent must be switched on for its application, and the gateway
+    /// session must have asked for it.
     pub(crate) has_content_intent: bool,
 }
 
 impl<'a> View<'a> {
-    /// The view over REST, where only the application's switch counts.
+    /// Returns the view over REST, which depends only on the application's switch.
     pub(crate) fn over_rest(world: &'a World, parts: &'a AllParts, account: UserId) -> Self {
         let is_hidden = world.accounts.get(account).is_some_and(|account| account.content_hidden);
         Self { world, parts, account, has_content_intent: !is_hidden }
     }
 
-    /// Whether the account is shown what this message says. Without the intent these are its own messages, direct ones,
-    /// and those that mention it (events/gateway, message content intent).
+    /// Returns true if the account may read this message. Without the intent it reads only its own messages, direct
+    /// ones, and those that mention it (events/gateway, message content intent).
     pub(super) fn reads(self, message: &ChatMessage, mentioned: &[UserId]) -> bool {
         let room = self.world.places.rooms.get(&message.channel);
         self.has_content_intent
@@ -35,7 +35,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Takes out of a message what the intent guards (resources/message).
+/// Removes the parts of a message that the intent guards (resources/message).
 pub(super) fn hide_content(message: &mut Map<String, Value>) {
     message.insert("content".to_owned(), json!(""));
     for list in ["attachments", "embeds", "components"] {

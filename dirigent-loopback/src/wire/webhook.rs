@@ -1,4 +1,4 @@
-//! Webhooks in the form that Discord's API gives them.
+//! Webhooks in the form of Discord's API.
 
 use dirigent::UserId;
 use dirigent::ports::AuthorKind;
@@ -8,7 +8,7 @@ use super::people::user;
 use dirigent_testkit::memory_discord::webhooks::Webhook;
 use dirigent_testkit::memory_discord::world::World;
 
-/// A webhook; with who made it, where a bot asks and not who has only its token.
+/// Returns a webhook. A bot also gets the creator, but a client with only the token does not.
 pub(crate) fn webhook(world: &World, id: UserId, webhook: &Webhook, with_creator: bool) -> Value {
     let guild = world.places.rooms.get(&webhook.channel).and_then(|room| room.guild);
     let mut written = json!({
@@ -28,7 +28,7 @@ pub(crate) fn webhook(world: &World, id: UserId, webhook: &Webhook, with_creator
     written
 }
 
-/// The application whose bot made a webhook.
+/// Returns the application of the bot that created a webhook.
 pub(super) fn application(world: &World, webhook: &Webhook) -> Option<String> {
     let is_bot = world.accounts.kind_of(webhook.creator) == AuthorKind::Bot;
     is_bot.then(|| webhook.creator.to_string())

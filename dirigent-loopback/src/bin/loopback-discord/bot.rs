@@ -10,10 +10,10 @@ use dirigent::{Clock, SystemClock};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, Command};
 
-/// How long the bot may take to end when the person at the terminal quits.
+/// The longest time that the bot may take to end after the person at the terminal quits.
 const TIME_TO_END: Duration = Duration::from_secs(5);
 
-/// What a shell answers where a command is not there, and where it cannot be started.
+/// The exit codes of a shell for a command that does not exist, and for one that cannot be started.
 const NOT_FOUND: u8 = 127;
 const NOT_STARTED: u8 = 126;
 
@@ -24,14 +24,14 @@ pub(crate) struct Bot {
     group: Group,
 }
 
-/// A process group. It is killed when this is dropped.
+/// A process group. Dropping it kills the group.
 #[derive(Debug)]
 struct Group(Option<Pid>);
 
 impl Group {
     fn send(&self, signal: Signal) {
         if let Some(group) = self.0 {
-            // A group without a process left has nothing to be told.
+            // It is fine if no process of the group is left.
             let _ = kill_process_group(group, signal);
         }
     }
@@ -43,7 +43,7 @@ impl Drop for Group {
     }
 }
 
-/// Whether Cargo sets this variable for the program that it runs.
+/// Returns true if Cargo sets this variable for the program that it runs.
 fn is_of_cargo_run(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let of_package = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_"];
@@ -52,9 +52,9 @@ fn is_of_cargo_run(name: &OsStr) -> bool {
 }
 
 impl Bot {
-    /// Starts the command with these variables added to the environment, and without those that Cargo adds for the
-    /// program that it runs: a build script in the bot's build would take them for changed. Its input is empty: what
-    /// is typed belongs to the person at the terminal.
+    /// Starts the command with these variables added to the environment. Variables that Cargo sets for the program
+    /// that it runs are removed, because a build script in the bot's build would consider them changed. The input is
+    /// empty, because the terminal belongs to the person.
     pub(crate) fn start(
         command: &[OsString],
         variables: Vec<(String, String)>,
@@ -76,22 +76,22 @@ impl Bot {
         Ok(Self { process, group: Group(id.and_then(Pid::from_raw)) })
     }
 
-    /// The exit code for a command that could not be started.
+    /// Returns the exit code for a command that could not be started.
     pub(crate) fn code_of_failure(error: &io::Error) -> u8 {
         if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_STARTED }
     }
 
-    /// Passes a signal on to the bot and to all that it has started.
+    /// Sends a signal to the bot and to everything that it has started.
     pub(crate) fn send(&self, signal: Signal) {
         self.group.send(signal);
     }
 
-    /// Waits for the bot's end; returns its exit code.
+    /// Waits for the bot's end, and returns its exit code.
     pub(crate) async fn wait(&mut self) -> io::Result<u8> {
         Ok(code(self.process.wait().await?))
     }
 
-    /// Asks the bot to end, and kills it if it takes too long; returns its exit code.
+    /// Asks the bot to end, and kills it if it takes too long. Returns its exit code.
     pub(crate) async fn end(&mut self) -> io::Result<u8> {
         self.send(Signal::TERM);
         let clock = SystemClock::new();
@@ -103,7 +103,7 @@ impl Bot {
     }
 }
 
-/// The exit code as a shell tells it: 128 and the signal's number where a signal ended it.
+/// Returns the exit code as a shell does. If a signal ended the bot, that is 128 plus the signal's number.
 fn code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)

@@ -1,15 +1,17 @@
-//! A Discord on this machine, for developing a bot without a token.
+//! A Discord on this machine, so that you can develop a bot without a token.
 //!
 //! ```text
 //! cargo run -p dirigent-loopback -- --port 8120 --seed 1
 //! ```
 //!
-//! It prints what a bot must know as `export NAME=value` lines: a token for each of its bots (a moderator
-//! and agents, three unless `--agents` says how many, in one guild with one channel), ids and addresses. What you type is said in the
-//! channel by a person; `/help` tells the rest. `--seed` gives the same ids and tokens at each start,
-//! `--state` keeps everything in a file, `--administrator` lets the moderator open discussions, `--strict-agents` refuses clients whose
-//! `User-Agent` is not the documented one. `loopback-discord -- COMMAND` runs a bot inside: it has these
-//! variables in its environment, signals are passed on to it, and its exit code is the program's.
+//! It prints everything that a bot must know as `export NAME=value` lines: ids, addresses, and a token for each of its
+//! bots. These are a moderator and some agents (three, or as many as `--agents` says), in one guild with one channel.
+//! What you type is said in the channel by a person; `/help` lists the rest.
+//!
+//! `--seed` gives the same ids and tokens at each start, and `--state` stores everything in a file. `--administrator`
+//! lets the moderator open discussions. `--strict-agents` refuses clients if their `User-Agent` does not have the
+//! documented form. `loopback-discord -- COMMAND` runs a bot inside. It gets these variables in its environment and all
+//! signals, and its exit code becomes the program's.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -38,29 +40,29 @@ use saved::Saved;
 use stage::SeededGuild;
 use terminal::Terminal;
 
-/// How often the state is written, if it changed.
+/// The time between two writes of the state, if it changed.
 const WRITE_EVERY: Duration = Duration::from_secs(1);
 
-/// What the program was started with.
+/// The options of the command line.
 #[derive(Clone, Debug, PartialEq)]
 struct Flags {
     /// The port to listen on; 0 takes a free one.
     port: u16,
-    /// What ids and tokens are made of; without it, of the time.
+    /// The seed of ids and tokens. Without it they come from the time.
     seed: Option<u64>,
-    /// How many agents there are beside the moderator.
+    /// The number of agents beside the moderator.
     agents: u8,
-    /// The file that keeps everything from one start to the next.
+    /// The file that stores everything between two starts.
     state: Option<PathBuf>,
-    /// Whether the moderator is an administrator.
+    /// True if the moderator is an administrator.
     administrator: bool,
-    /// Whether clients are refused whose `User-Agent` is not the documented one.
+    /// True if only clients with the documented `User-Agent` are served.
     strict_agents: bool,
-    /// The bot to run inside, with its arguments; empty for none.
+    /// The bot to run inside, with its arguments. It is empty if there is none.
     command: Vec<OsString>,
 }
 
-/// The flags.
+/// Describes the command line.
 fn command() -> Command {
     let port = Arg::new("port").long("port").value_name("PORT").value_parser(value_parser!(u16));
     let seed = Arg::new("seed").long("seed").value_name("N").value_parser(value_parser!(u64));
@@ -123,12 +125,12 @@ fn run(flags: &Flags) -> io::Result<u8> {
     dirigent_testkit::print_warnings();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(serve(flags));
-    // A thread that waits for a line must not keep the process.
+    // A thread that waits for a line must not keep the process alive.
     runtime.shutdown_background();
     ended
 }
 
-/// The guild with the rights that the flags ask for.
+/// Creates the guild with the permissions that the flags ask for.
 fn begin_as(discord: &MemoryDiscord, flags: &Flags) -> io::Result<SeededGuild> {
     let stage = begin(discord, flags)?;
     if flags.administrator {
@@ -137,7 +139,7 @@ fn begin_as(discord: &MemoryDiscord, flags: &Flags) -> io::Result<SeededGuild> {
     Ok(stage)
 }
 
-/// Serves until the person quits, a signal comes or the bot inside ends; returns the exit code.
+/// Serves until the person quits, a signal comes or the bot inside ends. Returns the exit code.
 async fn serve(flags: &Flags) -> io::Result<u8> {
     let mut signals = signals()?;
     let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
@@ -174,7 +176,7 @@ async fn serve(flags: &Flags) -> io::Result<u8> {
     ended
 }
 
-/// Serves the person at the terminal until they quit, and keeps the state meanwhile.
+/// Serves the person at the terminal until they quit, and writes the state.
 async fn attend(
     mut terminal: Terminal<'_>,
     discord: &MemoryDiscord,
@@ -187,7 +189,7 @@ async fn attend(
     }
 }
 
-/// Passes signals on to the bot until it ends, or the person has quit; returns its exit code.
+/// Sends signals to the bot until it ends or the person has quit. Returns the bot's exit code.
 async fn accompany(
     mut bot: Bot,
     attended: impl Future<Output = io::Result<()>>,
@@ -206,7 +208,7 @@ async fn accompany(
     }
 }
 
-/// Restores what the file keeps, or sets the stage anew.
+/// Restores the content of the state file, or creates a new guild.
 fn begin(discord: &MemoryDiscord, flags: &Flags) -> io::Result<SeededGuild> {
     let saved = flags.state.as_deref().map(Saved::read).transpose()?.flatten();
     Ok(match saved {
@@ -215,7 +217,7 @@ fn begin(discord: &MemoryDiscord, flags: &Flags) -> io::Result<SeededGuild> {
     })
 }
 
-/// The signals that end the program, or are passed on to the bot inside.
+/// Receives the signals that end the program, or go to the bot inside.
 fn signals() -> io::Result<mpsc::UnboundedReceiver<Signal>> {
     let (sender, received) = mpsc::unbounded_channel();
     let all = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::USR1, Signal::USR2];
@@ -229,8 +231,7 @@ fn signals() -> io::Result<mpsc::UnboundedReceiver<Signal>> {
     Ok(received)
 }
 
-/// Writes the state whenever it has changed, so that a kill loses a second at most. It ends only where
-/// that fails.
+/// Writes the state whenever it has changed, so that a kill loses one second at most. It ends only if a write fails.
 async fn keep(discord: &MemoryDiscord, stage: &SeededGuild, path: Option<&Path>) -> io::Result<()> {
     let Some(path) = path else { return std::future::pending().await };
     let clock = SystemClock::new();

@@ -1,42 +1,42 @@
-//! What the person at the terminal typed.
+//! The commands that a person types at the terminal.
 
 use std::time::Duration;
 
 use dirigent_loopback::ServerOutage;
 use serde_json::Value;
 
-/// What is wanted.
+/// A command at the terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Order {
-    /// To say this.
+    /// Say this.
     Say(String),
-    /// To use a bot's command, with options.
+    /// Use a bot's command, with options.
     Use { name: String, options: Vec<(String, Value)> },
-    /// To go to another channel, by name or id.
+    /// Go to another channel, by name or id.
     Go(String),
-    /// To see the channels.
+    /// List the channels.
     Channels,
-    /// To see who sees this channel.
+    /// List the accounts that see this channel.
     Who,
-    /// To see what was asked of the server.
+    /// Show the requests to the server.
     Traffic,
-    /// To take these parts of the server away, for a while or until they are brought back.
+    /// Take these parts of the server away, for a while or until they are brought back.
     Outage { parts: Vec<ServerOutage>, duration: Option<Duration> },
-    /// To bring everything back.
+    /// Bring everything back.
     Back,
-    /// To be told what `/outage` takes.
+    /// Explain the arguments of `/outage`.
     BadOutage,
-    /// To see the addresses and tokens again.
+    /// Show the addresses and tokens again.
     Addresses,
-    /// To be told what can be typed.
+    /// List the commands.
     Help,
-    /// To end.
+    /// End the program.
     Quit,
-    /// An empty line: no command.
+    /// An empty line, which has no effect.
     Nothing,
 }
 
-/// What can be typed.
+/// The list of commands.
 pub(crate) const HELP: &str = "\
   anything             is said by you in the channel; @tester mentions the bot of that name
   /set-channel-mode X  uses that command, and so with every command that a bot has registered;
@@ -52,7 +52,7 @@ pub(crate) const HELP: &str = "\
   /quit";
 
 impl Order {
-    /// Understands a line.
+    /// Reads a line.
     pub(crate) fn read(line: &str) -> Self {
         let line = line.trim();
         let Some(order) = line.strip_prefix('/') else {
@@ -94,7 +94,7 @@ impl Order {
     }
 }
 
-/// An option by its name; without a name it is the command's only one.
+/// Returns an option by its name. Without a name it is the command's only option.
 fn option(word: &str) -> (String, Value) {
     let (name, value) = word.split_once('=').unwrap_or(("", word));
     let number = value.parse::<i64>().ok().map(Value::from);

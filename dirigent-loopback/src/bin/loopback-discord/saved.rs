@@ -1,4 +1,4 @@
-//! What `--state` keeps: accounts, guilds, channels and messages as they are written to the file.
+//! The content of the `--state` file: accounts, guilds, channels and messages.
 
 use std::fs;
 use std::io;
@@ -17,7 +17,7 @@ use chat::SavedChannel;
 use guilds::{SavedAccount, SavedGuild};
 use webhooks::SavedWebhook;
 
-/// The version of the file's form that this program reads and writes.
+/// The version of the file's format.
 const VERSION: u32 = 1;
 
 /// The whole file.
@@ -25,7 +25,7 @@ const VERSION: u32 = 1;
 pub(crate) struct Saved {
     version: u32,
     stage: SeededGuild,
-    /// The newest id given: later ones are higher.
+    /// The newest id. Later ones are higher.
     last_id: u64,
     accounts: Vec<SavedAccount>,
     guilds: Vec<SavedGuild>,
@@ -35,7 +35,7 @@ pub(crate) struct Saved {
 }
 
 impl Saved {
-    /// Copies everything that is kept.
+    /// Copies everything that is stored.
     pub(crate) fn of(discord: &MemoryDiscord, stage: &SeededGuild) -> Self {
         let world = discord.world();
         let mut accounts: Vec<_> =
@@ -51,7 +51,7 @@ impl Saved {
         Self { version: VERSION, stage, last_id, accounts, guilds, channels, webhooks }
     }
 
-    /// Puts everything into a Discord that is still empty; returns who is where.
+    /// Restores everything in an empty Discord. Returns the guild and its accounts.
     pub(crate) fn restore(self, discord: &MemoryDiscord) -> SeededGuild {
         let mut world = discord.world();
         world.ids.skip_to(self.last_id);
@@ -70,7 +70,7 @@ impl Saved {
         self.stage
     }
 
-    /// Reads the file; `None` where there is none yet.
+    /// Reads the file. Returns `None` if it does not exist yet.
     pub(crate) fn read(path: &Path) -> io::Result<Option<Self>> {
         let text = match fs::read(path) {
             Ok(text) => text,
@@ -85,7 +85,7 @@ impl Saved {
         if saved.version == VERSION { Ok(Some(saved)) } else { Err(bad("it has another version")) }
     }
 
-    /// Replaces the file as a whole: a crash leaves the old one.
+    /// Replaces the whole file, so that a crash leaves the old one.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
         let mut beside = path.as_os_str().to_owned();
         beside.push(".new");

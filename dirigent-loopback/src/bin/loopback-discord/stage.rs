@@ -1,4 +1,4 @@
-//! The guild that there is at the start.
+//! The guild at the start.
 
 use dirigent::ports::GuildId;
 use dirigent::ports::Timestamp;
@@ -7,10 +7,10 @@ use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::Permissions;
 use serde::{Deserialize, Serialize};
 
-/// The first moment of ids that a seed makes: the start of 2016, in Unix milliseconds.
+/// The earliest time of seeded ids: the start of 2016, in Unix milliseconds.
 const SEEDED_FROM_MS: u64 = 1_451_606_400_000;
 
-/// Who is in the guild, and where.
+/// The guild with its channel and its accounts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Numbers", into = "Numbers")]
 pub(crate) struct SeededGuild {
@@ -23,10 +23,11 @@ pub(crate) struct SeededGuild {
 }
 
 impl SeededGuild {
-    /// Sets the stage with this many agents. A seed always gives the same ids, and with them the same tokens.
+    /// Creates the guild with this many agents. A seed always gives the same ids, and with them the same
+    /// tokens.
     pub(crate) fn new(discord: &MemoryDiscord, seed: Option<u64>, agents: u8) -> Self {
         match seed {
-            // 36 bits of milliseconds are a little more than two years: all lie in the past.
+            // 36 bits of milliseconds are a little more than two years, so all these times are in the past.
             Some(seed) => {
                 let spread = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 28;
                 let moment = Timestamp::from_millis(SEEDED_FROM_MS + spread);
@@ -36,7 +37,7 @@ impl SeededGuild {
         }
     }
 
-    /// The bot that keeps the order.
+    /// Returns the moderator.
     pub(crate) fn moderator(&self) -> UserId {
         self.bots.first().map_or(self.person, |(_, bot)| *bot)
     }
@@ -55,7 +56,7 @@ impl SeededGuild {
         }
         let members: Vec<_> = bots.iter().map(|(_, bot)| *bot).chain([person]).collect();
         let channel = discord.add_channel(guild, "round-table", &members);
-        // What bots try in their first hour takes these.
+        // The permissions that bots try in their first hour.
         let moderate = Permissions::MANAGE_MESSAGES
             | Permissions::PIN_MESSAGES
             | Permissions::MANAGE_WEBHOOKS
@@ -69,7 +70,7 @@ impl SeededGuild {
     }
 }
 
-/// The stage as it is written.
+/// The guild in the file.
 #[derive(Serialize, Deserialize)]
 struct Numbers {
     guild: u64,

@@ -1,4 +1,4 @@
-//! The person at the terminal: sees what is said, and speaks.
+//! The person at the terminal, who reads and writes messages.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -15,17 +15,17 @@ use super::order::{HELP, Order};
 use super::stage::SeededGuild;
 use super::variables::variables;
 
-/// How often it is looked whether a command was answered.
+/// The time between two checks whether a command was answered.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// How many times it is looked: for a minute.
+/// The most checks, which is one minute.
 const LOOKS_MAX: u32 = 300;
 
-/// A command that was used.
+/// A command that the person used.
 struct Used {
     interaction: InteractionId,
     name: String,
-    /// How many of its answers were shown.
+    /// The number of its answers that were shown.
     shown: usize,
     looks_left: u32,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Terminal<'a> {
     loopback: &'a LoopbackDiscord,
     stage: SeededGuild,
     channel: ChannelId,
-    /// The commands whose answers are waited for.
+    /// The commands that still wait for an answer.
     used: Vec<Used>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Terminal<'a> {
         Self { loopback, stage, channel, used: Vec::new() }
     }
 
-    /// What this is, and where.
+    /// Returns a line that says what this program is, and its address.
     fn banner(&self) -> String {
         let address = self.loopback.address();
         format!(
@@ -53,7 +53,7 @@ impl<'a> Terminal<'a> {
         )
     }
 
-    /// Says what this is, where everything is, and what to do next.
+    /// Explains what this is, where everything is, and what to do next.
     pub(crate) fn greet(&self) -> io::Result<()> {
         let mut out = io::stdout().lock();
         writeln!(out, "{}", self.banner())?;
@@ -70,7 +70,8 @@ impl<'a> Terminal<'a> {
         )
     }
 
-    /// The same where the bot runs inside, on standard error: the standard output is the bot's, too.
+    /// Explains this for a bot that runs inside. It writes to standard error, because the bot also uses the standard
+    /// output.
     pub(crate) fn greet_inside(&self, command: &[OsString]) -> io::Result<()> {
         let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
         let mut out = io::stderr().lock();
@@ -83,7 +84,7 @@ impl<'a> Terminal<'a> {
         )
     }
 
-    /// Goes on until told to end. When the input ends, it goes on all the same.
+    /// Runs until the person quits. It goes on even if the input ends.
     pub(crate) async fn run(&mut self) -> io::Result<()> {
         let mut lines = BufReader::new(tokio::io::stdin()).lines();
         let mut events = self.loopback.discord().events();
@@ -110,7 +111,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Does what was typed; says whether to go on.
+    /// Performs a command. Returns false to quit.
     pub(crate) fn obey(&mut self, order: &Order) -> io::Result<bool> {
         let discord = self.loopback.discord();
         let mut out = io::stdout().lock();
@@ -199,7 +200,7 @@ impl<'a> Terminal<'a> {
         writeln!(out, "  no bot has registered /{name} here")
     }
 
-    /// What only the person sees of the answers to commands, and which of them had none.
+    /// Returns the answers that only the person sees, and the commands that had no answer.
     pub(crate) fn look(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         for used in &mut self.used {
@@ -222,7 +223,7 @@ impl<'a> Terminal<'a> {
         lines
     }
 
-    /// The text as a client sends it: `@name` mentions the bot of that name.
+    /// Returns the text as a client sends it. `@name` becomes a mention of the bot of that name.
     pub(crate) fn with_mentions(&self, text: &str) -> String {
         let mentioned = |word: &str| {
             let name = word.strip_prefix('@')?.trim_end_matches(|c: char| !c.is_alphanumeric());
@@ -258,10 +259,10 @@ impl<'a> Terminal<'a> {
 
     fn show_message(&self, message: &ChatMessage, what: &str) -> io::Result<()> {
         if message.author == self.stage.person && message.author_kind == AuthorKind::Human {
-            // It stands in the terminal already.
+            // The terminal already shows it.
             return Ok(());
         }
-        // A webhook may say under which name it is shown.
+        // A webhook may choose its name for each message.
         let shown = message.author_name.as_deref().map(str::to_owned);
         let name = shown.or_else(|| self.loopback.discord().account(message.author).name());
         let (name, place) = (name.unwrap_or_default(), self.named(message.channel));
@@ -275,7 +276,7 @@ impl<'a> Terminal<'a> {
     }
 }
 
-/// How much was asked of the server, and what became of it.
+/// Writes the number of requests, and their results.
 fn write_traffic(out: &mut impl Write, traffic: &Traffic) -> io::Result<()> {
     writeln!(out, "  {} requests, {} invalid", traffic.total(), traffic.invalid())?;
     for status in [200, 201, 204, 400, 401, 403, 404, 405, 429, 500, 501, 502] {

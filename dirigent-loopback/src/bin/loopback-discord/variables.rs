@@ -1,10 +1,10 @@
-//! What a bot must know of this server, as variables of its environment.
+//! The facts that a bot must know about this server, as environment variables.
 
 use dirigent_loopback::LoopbackDiscord;
 
 use super::stage::SeededGuild;
 
-/// Every variable with its value. No value needs quotes in a shell.
+/// Returns every variable with its value. No value needs quotes in a shell.
 pub(crate) fn variables(loopback: &LoopbackDiscord, stage: &SeededGuild) -> Vec<(String, String)> {
     let address = loopback.address();
     let mut all = Vec::new();

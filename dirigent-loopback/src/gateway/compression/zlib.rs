@@ -1,9 +1,9 @@
-//! The zlib format (RFC 1950, 1951), stored blocks only.
+//! The zlib format (RFC 1950, 1951), with stored blocks only.
 
 /// The longest stored block.
 const BLOCK_MAX: usize = 0xffff;
 
-/// The divisor of the check sum.
+/// The divisor of the checksum.
 const ADLER_BASE: u32 = 65_521;
 
 /// Begins a stream: deflate, a window of 32 KiB, no dictionary.
@@ -11,7 +11,8 @@ pub(super) fn begin(out: &mut Vec<u8>) {
     out.extend([0x78, 0x01]);
 }
 
-/// Adds a payload; the last of a stream, or followed by the empty block that ends a flush.
+/// Adds a payload. It is the last of the stream, or is followed by the empty block that ends a
+/// flush.
 pub(super) fn blocks(out: &mut Vec<u8>, payload: &[u8], is_last: bool) {
     let mut chunks = payload.chunks(BLOCK_MAX).peekable();
     while let Some(chunk) = chunks.next() {
@@ -22,7 +23,7 @@ pub(super) fn blocks(out: &mut Vec<u8>, payload: &[u8], is_last: bool) {
     }
 }
 
-/// Ends a stream whose only payload this was.
+/// Ends a stream that has only this payload.
 pub(super) fn end(out: &mut Vec<u8>, payload: &[u8]) {
     let (mut low, mut high) = (1_u32, 0_u32);
     for byte in payload {
@@ -33,7 +34,7 @@ pub(super) fn end(out: &mut Vec<u8>, payload: &[u8]) {
 }
 
 fn block(out: &mut Vec<u8>, chunk: &[u8], is_last: bool) {
-    // Chunks are no longer than a block may be.
+    // Chunks are never longer than a block may be.
     let length = u16::try_from(chunk.len()).unwrap_or(u16::MAX);
     out.push(u8::from(is_last));
     out.extend(length.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Channels and messages as they are written.
+//! Channels and messages in the file.
 
 use std::sync::Arc;
 
@@ -28,17 +28,17 @@ pub(super) struct SavedChannel {
     locked: bool,
     archived: bool,
     overwrites: Vec<SavedOverwrite>,
-    /// Who was added to a thread or a direct message, and when.
+    /// Accounts that were added to a thread or a direct message, with the time.
     added: Vec<(u64, u64)>,
     messages: Vec<SavedMessage>,
-    /// What is pinned, and since when.
+    /// Pinned messages, with the time.
     #[serde(default)]
     pins: Vec<(u64, u64)>,
     #[serde(default)]
     thread: Option<SavedThread>,
 }
 
-/// How a thread is set up, where not as usual.
+/// The settings of a thread, if they are not the usual ones.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct SavedThread {
     auto_archive_minutes: u64,
@@ -87,7 +87,7 @@ impl SavedOverwrite {
     }
 }
 
-/// What sort of message it is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
@@ -106,10 +106,10 @@ struct SavedMessage {
     edited_at: Option<u64>,
     flags: u64,
     nonce: Option<Value>,
-    /// Discord's number for its kind, where that is neither a message nor a reply.
+    /// Discord's number for its kind, unless that is an ordinary message or a reply.
     #[serde(default)]
     number: Option<u8>,
-    /// The channel that it speaks of.
+    /// The channel that the message is about.
     #[serde(default)]
     about: Option<u64>,
     #[serde(default)]
@@ -141,7 +141,7 @@ impl SavedMessage {
 
     fn restored(self, channel: ChannelId, world: &World) -> (ChatMessage, Details) {
         let author = UserId::new(self.author);
-        // Its pings went out when it was posted; a restored message pings no account.
+        // The pings went out when it was posted, so a restored message pings no account.
         let mut details = Details { allowed: Allowed::None, rare: None };
         let is_rare = self.reply_to.is_some()
             || self.edited_at.is_some()

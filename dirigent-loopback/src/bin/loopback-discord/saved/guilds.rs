@@ -1,4 +1,4 @@
-//! Accounts and guilds as they are written.
+//! Accounts and guilds in the file.
 
 use dirigent::UserId;
 use dirigent::ports::Timestamp;
@@ -10,7 +10,7 @@ use dirigent_testkit::memory_discord::world::World;
 use dirigent_testkit::memory_discord::{Permissions, RoleId};
 use serde::{Deserialize, Serialize};
 
-/// What an account is.
+/// The kind of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
@@ -65,7 +65,7 @@ impl SavedAccount {
     }
 }
 
-/// A guild without its channels, which name it.
+/// A guild. Its channels name it.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct SavedGuild {
     id: u64,

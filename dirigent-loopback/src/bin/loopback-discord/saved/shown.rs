@@ -1,4 +1,4 @@
-//! What messages show besides their text, as it is written.
+//! The content of messages besides their text, in the file.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use dirigent_testkit::memory_discord::webhooks::Guise;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// Embeds, files and reactions of a message, and how a webhook showed itself with it.
+/// The embeds, files and reactions of a message, and the name and picture that a webhook used for
+/// it.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct SavedShown {
@@ -34,7 +35,7 @@ struct SavedFile {
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct SavedReaction {
-    /// The id of a guild's emoji.
+    /// The id of a guild's own emoji.
     emoji: Option<u64>,
     name: String,
     users: Vec<u64>,
@@ -56,7 +57,7 @@ fn read_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<[u8]>, D
 }
 
 impl SavedShown {
-    /// What a message shows; `None` where it shows only its text.
+    /// Returns the content besides the text, or `None` if there is none.
     pub(super) fn of(rare: &Rare) -> Option<Self> {
         let files = rare.media.attachments.iter().cloned().map(|file| SavedFile {
             id: file.id,

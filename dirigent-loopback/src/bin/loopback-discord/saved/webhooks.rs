@@ -1,4 +1,4 @@
-//! Webhooks as they are written.
+//! Webhooks in the file.
 
 use dirigent::{ChannelId, UserId};
 use dirigent_testkit::memory_discord::webhooks::Webhook;
