@@ -1,8 +1,8 @@
-//! Contract suites: what every implementation of a trait must do, as lists of named checks.
+//! Contract suites, which are lists of named checks that every implementation of a trait must pass.
 //!
-//! An implementation supplies a harness, calls the suite from a test, and unwraps the result; what
-//! failed, and how, is in the error's text. The in-memory implementations pass the same suites, so
-//! that a test against them says something about the real ones.
+//! You supply a harness for your implementation, call the suite from a test, and unwrap the result.
+//! The error's text says which checks failed, and how. The implementations in memory pass the same
+//! suites, so that a test with them also tells you something about the real ones.
 //!
 //! ```
 //! use std::sync::Arc;

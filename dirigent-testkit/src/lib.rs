@@ -1,5 +1,5 @@
-//! What a bot and its adapters are tested with: a Discord in memory, a clock that stands still, agents by script, and
-//! suites that every implementation of a trait must pass.
+//! Tools for tests of bots and their adapters: a Discord in memory, a clock that you move, scripted agents, and
+//! contract suites that every implementation of a trait must pass.
 //!
 //! | You want to | Start here |
 //! | --- | --- |
@@ -11,9 +11,9 @@
 //! | take from the environment how much a test does | [`told`] |
 //! | try many hostile worlds, and be told of the shortest failure | [`worlds::Worlds`] |
 //!
-//! A whole test. Nothing in it waits for real time: the tasks run until all of them wait, and then the clock goes on to the
-//! moment for which the first of them does. (Agents that wait for real things, a model say, are tested with
-//! `dirigent::SystemClock`.)
+//! Below is a whole test. It never waits for real time. The tasks run until all of them wait, and then the clock moves
+//! to the next time that one of them waits for. If your agents wait for something real, for example a model, use
+//! `dirigent::SystemClock`.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -58,7 +58,7 @@
 //! }
 //! ```
 //!
-//! `dirigent-loopback` puts the same Discord behind HTTP and WebSocket on 127.0.0.1.
+//! `dirigent-loopback` puts this Discord behind HTTP and WebSocket on 127.0.0.1.
 
 pub mod contract;
 mod log;
@@ -76,7 +76,7 @@ pub use random::Random;
 pub use scripted_agent::ScriptedAgent;
 pub use told::told;
 
-/// The code of the README runs.
+/// Runs the code of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! What the library logs, for tests and for a program that shows it.
+//! Captures log lines, for tests and for programs that show them.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
@@ -9,7 +9,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::DefaultGuard;
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 
-/// Keeps the warnings and errors that are logged on this thread while something is done.
+/// Captures the warnings and errors that are logged on this thread.
 ///
 /// ```
 /// let log = dirigent_testkit::Log::default();
@@ -22,7 +22,7 @@ pub struct Log {
     with_info: bool,
 }
 
-/// Until this is dropped, a [`Log`] keeps what is logged on the thread.
+/// A guard that keeps a [`Log`] capturing on this thread until you drop it.
 ///
 /// ```
 /// let log = dirigent_testkit::Log::default();
@@ -38,22 +38,22 @@ pub struct Listening {
     _subscribed: DefaultGuard,
 }
 
-/// With one subscriber alone, what another thread logs first without one would be switched off for all.
+/// With only one subscriber, a line that another thread logs first would be disabled for all threads.
 static OTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Lines(Level::WARN, |_| ())));
 
 impl Log {
-    /// Keeps also what is logged at the level info: what a program has, and what people do to its channels.
+    /// Creates a log that also captures lines at level info, for example what people do to channels.
     pub fn with_info() -> Self {
         Self { with_info: true, ..Self::default() }
     }
 
-    /// Does the work and keeps what it logs on this thread.
+    /// Runs `work`, and captures what it logs on this thread.
     pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         let _listening = self.listen();
         work()
     }
 
-    /// Keeps what is logged on this thread from now on, for tests that await.
+    /// Captures everything that is logged on this thread from now on. Use it in tests that await.
     pub fn listen(&self) -> Listening {
         LazyLock::force(&OTHER);
         let log = self.clone();
@@ -62,7 +62,7 @@ impl Log {
         Listening { _subscribed: tracing::subscriber::set_default(lines) }
     }
 
-    /// The lines so far: level, words, and the fields in their order.
+    /// Returns the lines so far. Each has a level, words, and the fields in order.
     pub fn lines(&self) -> Vec<String> {
         self.lock().clone()
     }
@@ -72,8 +72,8 @@ impl Log {
     }
 }
 
-/// Writes the warnings and errors of all threads to standard error from now on, a line each, in the form of
-/// [`Log::lines`]. Where the process has a subscriber already, that one is kept and nothing is written.
+/// Writes the warnings and errors of all threads to standard error from now on, one line each, in the form
+/// of [`Log::lines`]. If the process already has a subscriber, that one stays and this has no effect.
 ///
 /// ```
 /// dirigent_testkit::print_warnings();
@@ -82,11 +82,11 @@ impl Log {
 pub fn print_warnings() {
     // A failure to write to standard error cannot be reported anywhere.
     let lines = Lines(Level::WARN, |line| drop(writeln!(io::stderr(), "{line}")));
-    // That there is a subscriber already is no fault.
+    // It is no error if there is already a subscriber.
     let _ = tracing::subscriber::set_global_default(lines);
 }
 
-/// Makes a line of each event up to this level.
+/// Makes a line from each event up to this level.
 struct Lines<F>(Level, F);
 
 impl<F: Fn(String) + 'static> Subscriber for Lines<F> {
@@ -114,7 +114,7 @@ impl<F: Fn(String) + 'static> Subscriber for Lines<F> {
     fn exit(&self, _: &Id) {}
 }
 
-/// An event in one line.
+/// An event as one line.
 #[derive(Default)]
 struct Line {
     words: String,
@@ -123,7 +123,7 @@ struct Line {
 
 impl Visit for Line {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = match field.name() {
             "message" => write!(self.words, "{value:?}"),
             name => write!(self.fields, " {name}={value:?}"),

@@ -1,4 +1,4 @@
-//! A clock that moves only when told.
+//! A clock that moves only when you move it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,17 +12,16 @@ use async_trait::async_trait;
 use dirigent::Clock;
 use dirigent::ports::Timestamp;
 
-/// How often tasks run before it is taken that all of them wait.
+/// The number of yields after which all tasks are considered to wait.
 const YIELDS: usize = 100;
 
-/// How many moments a test may take.
+/// The most clock steps of a test.
 const MOMENTS_MAX: usize = 100_000;
 
-/// A [`Clock`] that moves only when told, backwards too. Clones share the same time.
+/// A [`Clock`] that moves only when you move it, even backwards. Clones share their time.
 ///
-/// Waits that come due are woken in the order of their deadlines, those with the same deadline in
-/// the order in which they began; so a run on one thread is the same every time. Real time plays no
-/// part.
+/// When waits are over, they are woken in the order of their deadlines, and in the order of their beginning if the
+/// deadlines are equal. A run on one thread is therefore always the same, because real time plays no part.
 ///
 /// ```
 /// use std::time::Duration;
@@ -42,16 +41,15 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// The moment at which [`new`](Self::new) starts: late enough that ids made from it look like
-    /// Discord's.
+    /// The time at which [`new`](Self::new) starts. Ids made from it look like Discord's.
     pub const START: Timestamp = Timestamp::from_millis(1_750_000_000_000);
 
-    /// A clock that stands at [`START`](Self::START).
+    /// Creates a clock that stands at [`START`](Self::START).
     pub fn new() -> Self {
         Self::starting_at(Self::START)
     }
 
-    /// A clock that stands at this moment.
+    /// Creates a clock that stands at this time.
     pub fn starting_at(now: Timestamp) -> Self {
         Self {
             shared: Arc::new(SharedTime {
@@ -62,12 +60,12 @@ impl ManualClock {
         }
     }
 
-    /// Moves on and wakes every wait whose deadline is reached.
+    /// Moves the time forward, and wakes every wait that is over.
     pub fn advance(&self, by: Duration) {
         self.set(self.now() + by);
     }
 
-    /// Jumps to a moment, earlier or later, and wakes every wait whose deadline is reached.
+    /// Sets the time, earlier or later, and wakes every wait that is over.
     pub fn set(&self, now: Timestamp) {
         let due = {
             let mut waits = self.shared.waits();
@@ -79,8 +77,8 @@ impl ManualClock {
         }
     }
 
-    /// Changes the time of day, and every pending wait keeps what remains of it, as a timer of the
-    /// system does. A later time is a machine that slept; an earlier one is a clock that was corrected.
+    /// Changes the time of day, but every wait keeps its remaining time, like a timer of the operating system. A later
+    /// time simulates a machine that slept, and an earlier one a clock that was corrected.
     ///
     /// ```
     /// use std::time::Duration;
@@ -99,21 +97,21 @@ impl ManualClock {
         self.shared.jumped.fetch_add(jumped, Ordering::AcqRel);
     }
 
-    /// The earliest deadline of a pending wait.
+    /// Returns the earliest deadline of a wait.
     pub fn next_wake(&self) -> Option<Timestamp> {
         let first = self.shared.waits().pending.keys().next().map(|key| key.deadline);
         first.map(|running| self.shared.of_day(running))
     }
 
-    /// Jumps to the earliest deadline of a pending wait, and returns it.
+    /// Moves to the earliest deadline of a wait, and returns it.
     pub fn advance_to_next_wake(&self) -> Option<Timestamp> {
         let next = self.next_wake()?;
         self.set(next.max(self.now()));
         Some(next)
     }
 
-    /// Lets the tasks of this thread run until all of them wait, and then moves to the moment for which the first of them
-    /// waits, again and again, until `is_over` says so: asked when every task waits. A test ends with it in no real time.
+    /// Lets time pass until `is_over` returns true. The tasks of this thread run until all of them wait. Then `is_over`
+    /// is called, and the clock moves to the next time that a task waits for. Your test takes no real time for this.
     ///
     /// ```
     /// use dirigent::Clock;
@@ -132,7 +130,7 @@ impl ManualClock {
     ///
     /// # Panics
     ///
-    /// After 100,000 moments: what the test waits for does not happen.
+    /// Panics after 100,000 steps, because the event that you wait for does not happen.
     pub async fn run_until(&self, mut is_over: impl AsyncFnMut() -> bool) {
         for _ in 0..MOMENTS_MAX {
             for _ in 0..YIELDS {
@@ -146,8 +144,9 @@ impl ManualClock {
         panic!("what the test waits for has not happened within {MOMENTS_MAX} moments");
     }
 
-    /// Moves on by this time, as it would pass: the tasks of this thread run until all of them wait, time goes to the moment for which
-    /// the first of them waits, and so on. [`advance`](Self::advance) jumps there at once, so that what happens in between finds it late.
+    /// Lets this much time pass step by step. The tasks of this thread run until all of them wait, and the clock moves
+    /// to the next time that one of them waits for, again and again. In contrast, [`advance`](Self::advance) jumps at
+    /// once, so that all tasks in between are late.
     ///
     /// ```
     /// use dirigent::Clock;
@@ -173,7 +172,7 @@ impl ManualClock {
     ///
     /// # Panics
     ///
-    /// After 100,000 moments within this time.
+    /// Panics after 100,000 steps within this time.
     pub async fn run_for(&self, time: Duration) {
         let end = self.now() + time;
         self.run_until(async || match self.next_wake() {
@@ -189,7 +188,7 @@ impl ManualClock {
         }
     }
 
-    /// How many waits are pending.
+    /// Returns the number of waits.
     pub fn waiting(&self) -> usize {
         self.shared.waits().pending.len()
     }
@@ -222,13 +221,13 @@ impl Clock for ManualClock {
     }
 }
 
-/// What all clones of a clock share.
+/// The state that all clones of a clock share.
 struct SharedTime {
-    /// Milliseconds since the epoch. Written under the lock of `waits`, read without it.
+    /// Milliseconds since the epoch. Written under the lock of `waits`, and read without it.
     now: AtomicU64,
-    /// By how many milliseconds the time of day has jumped in all. Waits do not notice jumps.
+    /// The milliseconds by which the time of day has jumped in all. Waits do not notice jumps.
     jumped: AtomicI64,
-    /// Who waits.
+    /// The waits.
     waits: Mutex<Waits>,
 }
 
@@ -241,29 +240,29 @@ impl SharedTime {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A time of day on the scale that jumps do not move, on which waits are kept.
+    /// Returns a time of day on the scale of waits, which jumps do not move.
     fn running(&self, of_day: Timestamp) -> i64 {
         signed(of_day.as_millis()).saturating_sub(self.jumped.load(Ordering::Acquire))
     }
 
-    /// The time of day that this moment of a wait will have if nothing jumps before.
+    /// Returns the time of day that this time of a wait will have, unless the clock jumps first.
     fn of_day(&self, running: i64) -> Timestamp {
         let millis = running.saturating_add(self.jumped.load(Ordering::Acquire));
         Timestamp::from_millis(u64::try_from(millis).unwrap_or(0))
     }
 }
 
-/// The pending waits of a clock.
+/// The waits of a clock.
 #[derive(Default)]
 struct Waits {
-    /// The pending ones, soonest first.
+    /// The waits, earliest deadline first.
     pending: BTreeMap<WaitKey, Waker>,
-    /// The number that the next wait gets.
+    /// The number of the next wait.
     next_number: u64,
 }
 
 impl Waits {
-    /// Takes out those whose deadline is reached, in the order in which they are to be woken.
+    /// Removes the waits that are over, in the order in which they must be woken.
     fn take_due(&mut self, now: i64) -> Vec<Waker> {
         let mut due = Vec::new();
         while let Some(first) = self.pending.first_entry() {
@@ -279,16 +278,16 @@ impl Waits {
 /// The place of a wait among the others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct WaitKey {
-    /// On the scale that jumps do not move.
+    /// The deadline on the scale that jumps do not move.
     deadline: i64,
     number: u64,
 }
 
-/// One wait. Dropping it takes it out of the clock.
+/// One wait. Dropping it removes it from the clock.
 struct Wait {
     shared: Arc<SharedTime>,
     deadline: Timestamp,
-    /// Its place among the pending waits, given at the first poll that has to wait.
+    /// Its place among the waits, set at the first poll that has to wait.
     key: Option<WaitKey>,
 }
 

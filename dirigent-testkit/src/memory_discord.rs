@@ -1,8 +1,7 @@
-//! A Discord that lives in memory: exact where turn keeping depends on it, and able to fail on
-//! demand.
+//! A Discord in memory. It is exact where turns depend on it, and fails on demand.
 //!
-//! It keeps no time and draws no chance of its own. The same clock, seed and requests give the same
-//! ids, events and faults.
+//! It has no time and no chance of its own. With an equal clock, seed and requests you get equal ids, events and
+//! faults.
 
 #![expect(
     clippy::exhaustive_enums,
@@ -18,8 +17,8 @@ use dirigent::ports::GuildId;
 use dirigent::{ChannelId, Clock, SystemClock, UserId};
 
 // `world` has all state behind one lock, divided by data: `accounts`, `places`, `messages`, `limits`, `faults` and
-// more. `account`, `guild` and `channel` are what a test has in hand. `rules` and `role` compute rights apart from
-// the adapter, so that a test can compare both. `event` is what the chat would push.
+// more. `account`, `guild` and `channel` are the handles of a test. `rules` and `role` compute permissions
+// independently of the adapter, so that a test can compare both. `event` is what the chat would push.
 
 mod account;
 mod channel;
@@ -37,7 +36,7 @@ mod people;
 mod shared;
 mod stage;
 
-// The state itself, which `dirigent-loopback` puts behind HTTP; promised to no other crate.
+// The state itself, which `dirigent-loopback` puts behind HTTP. No other crate may rely on it.
 #[doc(hidden)]
 pub mod accounts;
 #[doc(hidden)]
@@ -101,16 +100,20 @@ pub use role::RoleId;
 use shared::SharedWorld;
 use world::World;
 
-/// An in-memory Discord. Clones share the same one.
+/// A Discord in memory. Clones share it.
 ///
-/// Accounts act through [`account`](Self::account), with a token's rights; people and the test
-/// itself act through the methods here and of [`guild`](Self::guild) and [`channel`](Self::channel),
-/// which count as no request.
+/// An account acts through [`account`](Self::account), with the permissions of its token. People and your test act
+/// through the methods here, of [`guild`](Self::guild) and of [`channel`](Self::channel). Those calls do not count as
+/// requests.
 ///
-/// Ids rise and hold the clock's time; channels have access lists, owner and administrators see
-/// all; a post with a known nonce makes no second message; contents are trimmed and 1 to 2,000
-/// characters long, or empty beside embeds; history comes newest first in pages of 1 to 100; what happens is pushed to
-/// [`events`](Self::events).
+/// These rules of Discord apply, because turns depend on them:
+///
+/// - Ids rise, and contain the clock's time.
+/// - Channels have access lists. The owner and administrators see all of them.
+/// - A post with a known nonce creates no second message.
+/// - Contents are trimmed, and have 1 to 2,000 characters, or are empty beside embeds.
+/// - History comes newest first, in pages of 1 to 100.
+/// - Everything that happens is pushed to [`events`](Self::events).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -131,7 +134,7 @@ pub struct MemoryDiscord {
     shared: SharedWorld,
 }
 
-/// An empty Discord that takes its time from the system's clock.
+/// Creates an empty Discord with the system's clock.
 impl Default for MemoryDiscord {
     fn default() -> Self {
         Self::new(Arc::new(SystemClock::new()))
@@ -139,13 +142,13 @@ impl Default for MemoryDiscord {
 }
 
 impl MemoryDiscord {
-    /// An empty Discord that takes its time from this clock. It keeps 1,000 messages a channel,
-    /// remembers nonces for five minutes, and nothing goes wrong.
+    /// Creates an empty Discord with this clock and without faults. It stores 1,000 messages a channel, and remembers
+    /// nonces for five minutes.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { shared: SharedWorld::new(clock) }
     }
 
-    /// Keeps this many messages a channel, at least one; the oldest are forgotten.
+    /// Stores this many messages a channel, at least one. The oldest are forgotten.
     #[must_use]
     pub fn with_history_max(self, messages: usize) -> Self {
         self.world().history_max = messages.max(1);
@@ -159,68 +162,67 @@ impl MemoryDiscord {
         self
     }
 
-    /// Remembers this many nonces at most (16,384 unless told), so that memory stays flat when the
-    /// clock stands still.
+    /// Remembers at most this many nonces, so that memory stays flat even if the clock stands still. Default 16,384.
     #[must_use]
     pub fn with_nonces_max(self, nonces: usize) -> Self {
         self.world().nonces.set_remembered_max(nonces);
         self
     }
 
-    /// Logs this many of the newest posts; none are logged unless set.
+    /// Logs this many of the newest posts. By default no post is logged.
     #[must_use]
     pub fn with_post_log(self, posts: usize) -> Self {
         self.world().ledger.keep_posts(posts);
         self
     }
 
-    /// An account, and the chat as it may use it. An unknown account gets `Unauthorized` from every call.
+    /// Returns an account, with the chat as that account may use it. An unknown account gets `Unauthorized` from every
+    /// call.
     pub fn account(&self, user: UserId) -> MemoryAccount {
         MemoryAccount::new(self.shared.clone(), user)
     }
 
-    /// A guild, to change who is in it and what roles allow.
+    /// Returns a guild, so that you can change its members and roles.
     pub fn guild(&self, id: GuildId) -> MemoryGuild {
         MemoryGuild::new(self.shared.clone(), id)
     }
 
-    /// A channel or a thread, to change and to look up who may do what there.
+    /// Returns a channel or a thread, so that you can change and read the permissions there.
     pub fn channel(&self, id: ChannelId) -> MemoryChannel {
         MemoryChannel::new(self.shared.clone(), id)
     }
 
-    /// Everything that happens from now on, in every channel.
+    /// Returns all events of all channels from now on.
     pub fn events(&self) -> GatewayEvents {
         self.world().subscribe(None, false)
     }
 
-    /// How often each operation was asked for.
+    /// Returns how often each operation was requested.
     pub fn calls(&self) -> Calls {
         self.world().ledger.calls()
     }
 
-    /// The logged posts, oldest first; the log is empty afterwards.
+    /// Returns the logged posts, oldest first, and empties the log.
     pub fn take_posts(&self) -> Vec<PostRecord> {
         self.world().ledger.take_posts()
     }
 
-    /// Changes the plan of what goes wrong, for instance
-    /// `discord.inject(|faults| *faults = Faults::hostile(42))`.
+    /// Changes the plan of faults, for example with `discord.inject(|faults| *faults = Faults::hostile(42))`.
     pub fn inject(&self, change: impl FnOnce(&mut Faults)) {
         change(&mut self.world().faults);
     }
 
-    /// Lets the next post go wrong, or the one after those already planned.
+    /// Plans a fault for the next post, after those already planned.
     pub fn next_post(&self, fault: Fault) {
         self.inject(|faults| faults.next_post(fault));
     }
 
-    /// Lets the next pushed event go wrong, or the one after those already planned.
+    /// Plans a fault for the next pushed event, after those already planned.
     pub fn next_push(&self, fault: PushFault) {
         self.inject(|faults| faults.next_push(fault));
     }
 
-    /// Lets an outage begin. It lasts until [`end_outages`](Self::end_outages).
+    /// Begins an outage. It lasts until [`end_outages`](Self::end_outages).
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -242,17 +244,17 @@ impl MemoryDiscord {
         self.world().outages.begin(outage);
     }
 
-    /// Lifts all outages: requests that hang are carried out. Posts that land late still do.
+    /// Ends all outages, and performs requests that hang. Late posts are still late.
     pub fn end_outages(&self) {
         self.world().outages.end();
     }
 
-    /// Lets posts that are under way ([`Fault::LandsLate`]) land at their time, for as long as it is
-    /// polled. Without it they land with the next request or look at the chat.
+    /// Lets late posts ([`Fault::LandsLate`]) arrive at their time, as long as you poll it. Without it they arrive
+    /// with the next request, or when you next look at the chat.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future loses no post.
+    /// You can drop the future without losing a post.
     pub async fn land_late_posts(&self) {
         let posted = Arc::clone(&self.world().outages.posted_late);
         loop {
@@ -268,7 +270,7 @@ impl MemoryDiscord {
         }
     }
 
-    /// Ends all faults, outages and rate limits, and lets delayed events arrive.
+    /// Ends all faults, outages and rate limits, and delivers delayed events.
     pub fn stop_faults(&self) {
         let mut world = self.world();
         world.outages.end();

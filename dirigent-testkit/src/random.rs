@@ -1,6 +1,6 @@
-//! Chance with a seed.
+//! Random numbers from a seed.
 
-/// A small generator: the same seed gives the same numbers, on every machine.
+/// A small generator. Equal seeds give equal numbers, on every machine.
 ///
 /// ```
 /// use dirigent_testkit::Random;
@@ -13,12 +13,12 @@ pub struct Random {
 }
 
 impl Random {
-    /// Begins anew with a seed.
+    /// Begins with a seed.
     pub const fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub const fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
@@ -27,39 +27,40 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below this one; 0 where there is none. The bias is far below what matters to a test.
+    /// Returns a number below this one, or 0 if there is none. The bias is far too small to matter
+    /// to a test.
     pub const fn below(&mut self, bound: u64) -> u64 {
         let product = self.draw() as u128 * bound as u128;
         (product >> 64) as u64
     }
 
-    /// A number from `low` to `high`.
+    /// Returns a number from `low` to `high`, both included.
     pub const fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high.saturating_sub(low) + 1)
     }
 
-    /// A place in a list of this length.
+    /// Returns an index into a list of this length.
     pub fn place(&mut self, length: usize) -> usize {
         usize::try_from(self.below(length as u64)).unwrap_or(0)
     }
 
-    /// One of these; none of none.
+    /// Returns one of these, or `None` if there are none.
     pub fn pick<T: Clone>(&mut self, choices: &[T]) -> Option<T> {
         let place = self.place(choices.len());
         choices.get(place).cloned()
     }
 
-    /// True once in this many times.
+    /// Returns true once in this many times, on average.
     pub const fn one_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 
-    /// True this often in a million times.
+    /// Returns true this often in a million times, on average.
     pub const fn hits(&mut self, per_million: u32) -> bool {
         self.below(1_000_000) < per_million as u64
     }
 
-    /// One of these by its rate in thousandths, or none of them.
+    /// Returns one of these by its rate in thousandths, or none of them.
     pub fn by_rate<T: Copy>(&mut self, rates: impl IntoIterator<Item = (T, u32)>) -> Option<T> {
         let mut roll = self.below(1_000);
         for (choice, per_mille) in rates {

@@ -1,4 +1,4 @@
-//! Agents that do what a script says.
+//! Agents that follow a script.
 
 use dirigent::operate::Summary;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use dirigent::{Agent, AgentError, AgentId, ChannelId, Clock, Dirigent, Reply, Tu
 
 use crate::MemoryDiscord;
 
-/// What an agent does in a turn.
+/// The action of an agent in a turn.
 ///
 /// ```
 /// use dirigent_testkit::scripted_agent::{Act, Line};
@@ -24,9 +24,9 @@ use crate::MemoryDiscord;
 pub enum Act {
     /// Says this.
     Say(String),
-    /// Answers with this, whether it arrives or not.
+    /// Answers with this, and does not repeat it even if it never arrives.
     Reply(Reply),
-    /// Has nothing to say.
+    /// Ends the turn without a word.
     Pass,
     /// Fails with an error.
     Fail,
@@ -36,7 +36,7 @@ pub enum Act {
     Hang,
     /// Never answers, not even when it is cancelled.
     Deaf,
-    /// Concludes the discussion, then says this.
+    /// Concludes the discussion, and then says this.
     Conclude(String),
 }
 
@@ -51,14 +51,14 @@ pub enum Act {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Line {
-    /// What the agent does.
+    /// The action of the agent.
     pub act: Act,
-    /// After how long.
+    /// The time that the action takes.
     pub takes: Duration,
 }
 
 impl Line {
-    /// Takes this long.
+    /// Sets the time that the action takes.
     #[must_use]
     pub const fn taking(mut self, takes: Duration) -> Self {
         self.takes = takes;
@@ -100,38 +100,38 @@ impl From<String> for Line {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SeenTurn {
-    /// Where; none for a turn that no channel gave.
+    /// The channel, or `None` for a turn outside of channels.
     pub channel: Option<ChannelId>,
-    /// Its number.
+    /// The number of the turn.
     pub turn: TurnId,
-    /// Which call of this turn.
+    /// The number of this call within the turn.
     pub attempt: u8,
-    /// Whether it was the run after an idle reminder.
+    /// True if this was the run after an idle reminder.
     pub after_reminder: bool,
-    /// The texts that it was handed as missed.
+    /// The texts that the agent got as missed.
     pub missed: Vec<String>,
-    /// The same, as the lines that a model reads.
+    /// The missed messages as lines for a model.
     pub lines: Vec<String>,
     /// The texts that came while it ran.
     pub injected: Vec<String>,
-    /// Whether it was cancelled.
+    /// True if it was cancelled.
     pub cancelled: bool,
-    /// What it was handed back of an earlier turn.
+    /// The answer of an earlier turn that was returned to the agent.
     pub late_answer: Option<String>,
-    /// The embeds that it was handed back with it.
+    /// The embeds of that answer.
     pub late_embeds: Vec<Embed>,
-    /// Why the chat did not take that answer.
+    /// Why the chat did not accept that answer.
     pub post_failure: Option<PostFailure>,
-    /// The names of the files that were not posted with an earlier reply.
+    /// The names of the files of an earlier reply that were not posted.
     pub late_files: Vec<String>,
-    /// Whether it was told that its newest reply repeated what was said.
+    /// True if the agent learned that its newest reply was a repetition.
     pub repeated: bool,
 }
 
-/// An agent that does what its script says, and passes when that is over.
+/// An agent that follows its script, and passes when that is over.
 ///
-/// What it said stands in the chat, as for a model that reads its own words: a line whose reply
-/// never arrived is said in the next turn. Clones share the same script.
+/// It reads in the chat what it has said, as a model reads its own words. If a reply never arrived, it says that line
+/// again in the next turn. Clones share the script.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -155,10 +155,10 @@ pub struct ScriptedAgent {
 #[derive(Default)]
 struct Script {
     lines: Vec<Line>,
-    /// The next line, in each channel.
+    /// The index of the next line, for each channel.
     at: HashMap<ChannelId, usize>,
     turns: Vec<SeenTurn>,
-    /// Whether no line is said again, even if it never arrived.
+    /// True if no line is said again, even if it never arrived.
     says_once: bool,
     running: usize,
     running_max: usize,
@@ -166,66 +166,67 @@ struct Script {
 }
 
 impl ScriptedAgent {
-    /// Creates an agent with an empty script: what it said is looked up in this chat, and this clock says how long it
-    /// takes.
+    /// Creates an agent with an empty script. It looks in this chat for what it has said, and measures its time with
+    /// this clock.
     pub fn new(name: AgentId, user: UserId, discord: MemoryDiscord, clock: Arc<dyn Clock>) -> Self {
         Self { name, user, discord, clock, script: Arc::default() }
     }
 
-    /// Its name in the registry.
+    /// Returns its name in the registry.
     pub const fn name(&self) -> &AgentId {
         &self.name
     }
 
-    /// Its account.
+    /// Returns its account.
     pub const fn user(&self) -> UserId {
         self.user
     }
 
-    /// Gives it more to do.
+    /// Adds a line to the script.
     pub fn then(&self, line: impl Into<Line>) {
         self.script().lines.push(line.into());
     }
 
-    /// Says no line again, even if it never arrived: what is doubled then was doubled by others.
+    /// Makes the agent say each line only once, even if it never arrived. If a line then appears twice, something else
+    /// doubled it.
     pub fn say_once(&self) {
         self.script().says_once = true;
     }
 
-    /// The turns it was given, oldest first.
+    /// Returns the turns that it got, oldest first.
     pub fn turns(&self) -> Vec<SeenTurn> {
         self.script().turns.clone()
     }
 
-    /// How many of its turns ran at once at most.
+    /// Returns the most of its turns that ran at the same time.
     pub fn running_max(&self) -> usize {
         self.script().running_max
     }
 
-    /// Gives it the library of the process that runs now, with which it concludes discussions; none while the process
-    /// is down.
+    /// Gives the agent the library of the running process, so that it can conclude discussions. Pass `None` while the
+    /// process is down.
     pub fn attach(&self, dirigent: Option<Dirigent>) {
         let mut script = self.script();
         script.dirigent = dirigent;
         script.running = 0;
     }
 
-    /// The library in the process that runs now.
+    /// Returns the library of the running process.
     pub fn attached(&self) -> Option<Dirigent> {
         self.script().dirigent.clone()
     }
 
-    /// The clock that says how long it takes.
+    /// Returns the clock that measures the agent's time.
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
     }
 
-    /// Counts a turn that it was given in another way than by [`Agent::speak`].
+    /// Counts a turn that it got in another way than by [`Agent::speak`].
     pub fn note(&self, channel: ChannelId) {
         self.script().turns.push(SeenTurn { channel: Some(channel), ..SeenTurn::default() });
     }
 
-    /// What to do now, in this channel.
+    /// Returns the agent's next line in this channel.
     pub fn next_line(&self, channel: ChannelId) -> Line {
         let said: Vec<String> = self
             .discord
@@ -264,7 +265,7 @@ impl ScriptedAgent {
         }
     }
 
-    /// The line that is being said is on its way, and not to be said again.
+    /// Marks the current line as said, so that it is not repeated.
     pub fn count_as_said(&self, channel: ChannelId) {
         let mut script = self.script();
         let at = script.at.get(&channel).copied().unwrap_or(0);
@@ -273,7 +274,7 @@ impl ScriptedAgent {
         }
     }
 
-    /// Concludes the discussion in this channel, as far as it may.
+    /// Concludes the discussion in this channel, if the agent may.
     pub async fn conclude(&self, channel: ChannelId) {
         let dirigent = self.attached();
         if let Some(dirigent) = dirigent {
@@ -284,14 +285,14 @@ impl ScriptedAgent {
         }
     }
 
-    /// Takes this long.
+    /// Waits for this long.
     pub async fn think(&self, takes: Duration) {
         if !takes.is_zero() {
             self.clock.sleep_until(self.clock.now() + takes).await;
         }
     }
 
-    /// Counts a call in: it is among the [`turns`](Self::turns) from now on, and runs until the value returned is dropped.
+    /// Counts a call. It is among the [`turns`](Self::turns) from now on, and runs until you drop the returned value.
     pub fn begin(&self, turn: &Turn) -> Speaking {
         let mut writer = turn.lines();
         let lines = turn.missed().iter().map(|message| writer.line(message)).collect();
@@ -315,15 +316,15 @@ impl ScriptedAgent {
         Speaking { agent: self.clone(), at: script.turns.len() - 1 }
     }
 
-    /// Does what the script says for this call.
+    /// Performs the script's action for this call.
     ///
     /// # Errors
     ///
-    /// When that is what the script says.
+    /// Returns an error if the script says so.
     ///
     /// # Panics
     ///
-    /// When that is what the script says.
+    /// Panics if the script says so.
     pub async fn perform(&self, turn: &Turn) -> Result<Reply, AgentError> {
         let line = self.next_line(turn.channel());
         tokio::select! {
@@ -364,17 +365,17 @@ impl Agent for ScriptedAgent {
     }
 }
 
-/// A call of a [`ScriptedAgent`] that is under way. Dropping it counts the call out, however it ended.
+/// A running call of a [`ScriptedAgent`]. Dropping it ends the call, whatever its result.
 #[derive(Debug)]
 #[must_use = "the call counts as over when this is dropped"]
 pub struct Speaking {
     agent: ScriptedAgent,
-    /// The place of its turn.
+    /// The index of its turn.
     at: usize,
 }
 
 impl Speaking {
-    /// Writes down what became of the call, when it has an answer.
+    /// Records the result of the call, when it has an answer.
     pub fn end(self, turn: &Turn) {
         if let Some(seen) = self.agent.script().turns.get_mut(self.at) {
             seen.cancelled = turn.is_cancelled();

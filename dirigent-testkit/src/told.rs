@@ -1,12 +1,12 @@
-//! Numbers that a test gets from outside.
+//! Numbers for tests from the environment.
 
 use std::env;
 use std::ffi::OsStr;
 
-/// The number that an environment variable tells a test, such as how many worlds it tries; `None` where the variable is not
-/// set, so that the test takes its usual number.
+/// Returns the number in an environment variable, for example how many worlds a test tries. It returns `None` if the
+/// variable is not set, so that the test uses its default.
 ///
-/// Underscores may stand between the digits: `DIRIGENT_STEPS=20_000_000`.
+/// Digits may have underscores between them: `DIRIGENT_STEPS=20_000_000`.
 ///
 /// ```
 /// let worlds: u64 = dirigent_testkit::told("WORLDS_OF_THIS_TEST").unwrap_or(200);
@@ -15,8 +15,9 @@ use std::ffi::OsStr;
 ///
 /// # Panics
 ///
-/// If the variable is set to what is no number, or to one that is too large for the type. A hunt that silently does what it
-/// always does would look like one that found nothing. The message names the variable and the text.
+/// Panics if the variable is not a number, or if the number is too large for the type. The message names the variable
+/// and the text. A silent default would be dangerous, because a hunt that did not happen would look like one that found
+/// no failure.
 pub fn told<T: TryFrom<u64>>(variable: &str) -> Option<T> {
     env::var_os(variable).map(|text| read(variable, &text))
 }
@@ -28,17 +29,17 @@ fn read<T: TryFrom<u64>>(variable: &str, text: &OsStr) -> T {
     })
 }
 
-/// Digits, perhaps with underscores between them.
+/// Reads digits that may have underscores between them.
 fn number(digits: &str) -> Option<u64> {
     let begins = digits.starts_with(|first: char| first.is_ascii_digit());
     digits.replace('_', "").parse().ok().filter(|_| begins)
 }
 
-/// The numbers that an environment variable lists, such as `3-7,12`: they rise, and none comes twice.
+/// Returns the numbers that an environment variable lists, for example `3-7,12`. They rise, and none comes twice.
 ///
 /// # Panics
 ///
-/// If it lists anything else.
+/// Panics if it lists anything else.
 pub(crate) fn listed(variable: &str) -> Option<Vec<u64>> {
     env::var_os(variable).map(|text| read_list(variable, &text))
 }

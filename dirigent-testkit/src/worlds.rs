@@ -1,5 +1,5 @@
-//! One runner for worlds that are drawn from numbers: it lives through many of them on every core, and reports the
-//! first that fails with as few steps as it needs.
+//! Runs worlds that are drawn from numbers. It tries many of them on every core, and reports the first that fails with
+//! as few steps as possible.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -12,18 +12,18 @@ use std::thread;
 use crate::told::listed;
 use crate::{Random, told};
 
-/// How many lines of a failing world's story are told.
+/// The most lines of a failing world's story that are shown.
 const LINES_MAX: usize = 150;
 
-/// How often a failing world is lived through again with fewer steps. Mostly 200 times are enough.
+/// The most runs of a failing world with fewer steps. Usually 200 are enough.
 const TRIES_MAX: u32 = 1_000;
 
-/// Up to which length of a list every two of its elements are left out.
+/// The longest list in which every pair of elements is left out.
 const PAIRED_MAX: usize = 24;
 
-/// A hostile world: everything in it follows from one number.
+/// A hostile world, in which everything follows from one number.
 ///
-/// A world may also panic, which counts as a failure with the panic's words.
+/// A world may also panic. That counts as a failure with the panic's message.
 ///
 /// ```
 /// use dirigent_testkit::worlds::World;
@@ -40,44 +40,45 @@ const PAIRED_MAX: usize = 24;
 /// assert!(Counter(0).step().is_ok());
 /// ```
 pub trait World {
-    /// Lets the next thing happen, and checks what must hold after it.
+    /// Performs the next step, and checks what must be true after it.
     ///
     /// # Errors
     ///
-    /// What does not hold.
+    /// Returns what is not true.
     fn step(&mut self) -> Result<(), String>;
 
-    /// Whether nothing happens here any more, however many steps are left.
+    /// Returns true if no more steps are possible, however many are left.
     fn is_over(&self) -> bool {
         false
     }
 
-    /// All faults end, and the world goes on until nothing is under way. Nothing may be left undone.
+    /// Ends all faults, and runs the world until everything is done. No work may be left.
     ///
     /// # Errors
     ///
-    /// What is left undone.
+    /// Returns the work that is left.
     fn end(&mut self) -> Result<(), String> {
         Ok(())
     }
 
-    /// The generator that steps draw from; `None` if they draw from none.
+    /// Returns the generator that the steps draw from, or `None` if they draw from none.
     ///
-    /// When the runner leaves out steps of a failing world, it sets the generator before each step to what it was before the
-    /// same step of the whole life. So what is left still happens, although less happened before.
+    /// When the runner leaves out steps of a failing world, it sets the generator before each step to its state before
+    /// the same step of the whole run. The remaining steps therefore stay the same, although fewer happened before
+    /// them.
     fn dice(&mut self) -> Option<&mut Random> {
         None
     }
 
-    /// What happened, a line each. A world is asked for it only if it was begun to be told.
+    /// Returns the story of the world as lines. It is called only if the world was begun with a story.
     fn story(&mut self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Many worlds, one after another number.
+/// Many worlds, with consecutive numbers.
 ///
-/// Variables of the environment say otherwise than the test:
+/// You can override a test's numbers with environment variables:
 ///
 /// | Variable | Meaning |
 /// | --- | --- |
@@ -111,32 +112,33 @@ pub struct Worlds {
     first: u64,
     count: u64,
     steps: u64,
-    /// The steps that are lived through, from 0; without it all.
+    /// The steps to run, from 0. With `None` all of them run.
     only: Option<Vec<u64>>,
-    /// Whether the variables are not looked at.
+    /// True if the variables are ignored.
     is_fixed: bool,
-    /// Whether the variables ask for no less than the test.
+    /// True if the variables ask for at least as much as the test.
     is_enough: bool,
 }
 
-/// How one world failed.
+/// A failure of one world.
 #[derive(Clone, Debug)]
 struct Failure {
-    /// After how many steps.
+    /// The number of steps before it.
     steps: u64,
     why: String,
 }
 
-/// A world that failed, as far as it got.
+/// A failed world, in its last state.
 type Failed<W> = (Option<W>, Failure);
 
 impl Worlds {
-    /// As many worlds, of as many steps each, as the variables say, or else these. `test` is what `cargo test` is given to run
-    /// this test alone.
+    /// Creates as many worlds and steps as the variables say, or otherwise these. `test` holds the arguments that let
+    /// `cargo test` run only this test.
     ///
     /// # Panics
     ///
-    /// If a variable is no number, or if `DIRIGENT_ONLY` is set for several worlds or is no list of steps.
+    /// Panics if a variable is not a number. It also panics if `DIRIGENT_ONLY` is set for several worlds or is not a
+    /// list of steps.
     pub fn new(test: &'static str, worlds: u64, steps: u64) -> Self {
         let (first, count) = (told("DIRIGENT_FIRST"), told("DIRIGENT_WORLDS"));
         let at_most = told("DIRIGENT_STEPS").unwrap_or(steps);
@@ -157,30 +159,31 @@ impl Worlds {
         }
     }
 
-    /// The same worlds, without a look at the variables: a test that is about these numbers, such as those that once failed.
+    /// Creates these worlds without reading the variables. Use it if your test is about these very numbers, for example
+    /// because they once failed.
     pub const fn fixed(test: &'static str, first: u64, worlds: u64, steps: u64) -> Self {
         let is_fixed = true;
         Self { test, first, count: worlds, steps, only: None, is_fixed, is_enough: true }
     }
 
-    /// How many worlds there are.
+    /// Returns how many worlds there are.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether there are no fewer and no shorter worlds than the test asks for. Only then can it judge what they came to
-    /// together, for example that not hardly anything went on: the command that repeats one world would fail for that alone.
+    /// Returns true if there are at least as many and as long worlds as the test asks for. Only then can the test judge
+    /// the sum of all results, for example that enough happened. The command that repeats a single world would
+    /// otherwise always fail.
     pub const fn are_enough(&self) -> bool {
         self.is_enough
     }
 
-    /// Lives through all worlds, and adds up what each came to. `begin` gets the number of a world, and whether its story will
-    /// be asked for.
+    /// Runs all worlds, and adds up their results. `begin` gets the number of a world, and whether its story is needed.
     ///
     /// # Panics
     ///
-    /// If a world fails: with the fewest steps found with which it fails in the same way, the end of its story, and the
-    /// command that repeats it. Of several that fail, it reports the one with the lowest number.
+    /// Panics if a world fails. The message has the fewest steps found that fail in the same way, the end of the story,
+    /// and the command that repeats it. If several worlds fail, it reports the one with the lowest number.
     pub fn live<W: World, T: AddAssign + Default + Send>(
         &self,
         begin: impl Fn(u64, bool) -> W + Sync,
@@ -220,7 +223,7 @@ impl Worlds {
         total.into_inner().unwrap_or_default()
     }
 
-    /// Lives through one world, or through the steps of it that are asked for.
+    /// Runs one world, or only the selected steps of it.
     fn live_one<W: World>(&self, begin: impl Fn() -> W) -> Result<W, Failed<W>> {
         match &self.only {
             None => live(begin, 0..self.steps, |_, _| ()),
@@ -230,7 +233,7 @@ impl Worlds {
         }
     }
 
-    /// The report of a world that fails.
+    /// Returns the report of a world that fails.
     fn report<W: World>(
         &self,
         number: u64,
@@ -276,7 +279,7 @@ impl Worlds {
         )
     }
 
-    /// The variables that ask for these steps of this world.
+    /// Returns the variables that select these steps of this world.
     fn variables(&self, number: u64, only: &[u64]) -> String {
         if self.is_fixed {
             return String::new();
@@ -289,7 +292,7 @@ impl Worlds {
     }
 }
 
-/// Lives through these steps of a world; `before` each it is looked at. Where it fails, gives it back as far as it got.
+/// Runs these steps of a world, and calls `before` before each. If it fails, returns the world in its last state.
 fn live<W: World>(
     begin: impl FnOnce() -> W,
     steps: impl IntoIterator<Item = u64>,
@@ -315,15 +318,15 @@ fn live<W: World>(
     }
 }
 
-/// What the generator was before each of the first steps of a whole life.
+/// Returns the generator's state before each of the first steps of a whole run.
 fn recorded<W: World>(begin: impl FnOnce() -> W, steps: u64) -> Vec<Random> {
     let mut dice = Vec::new();
-    // How it ends is known.
+    // The result is already known.
     let _ = live(begin, 0..steps, |_, world| dice.extend(world.dice().copied()));
     dice
 }
 
-/// Lives through these steps, each with the dice that it had in the whole life.
+/// Runs these steps, each with its dice from the whole run.
 fn live_only<W: World>(
     begin: impl FnOnce() -> W,
     only: &[u64],
@@ -337,8 +340,9 @@ fn live_only<W: World>(
     })
 }
 
-/// Leaves out what a failing list does not need: the whole, halves, quarters and so on down to single elements, of a short list
-/// also every two, and all of that again until every element that is left is needed. `fails` says after how many elements a list fails; `None` if it does not.
+/// Removes everything from a failing list that the failure does not need. It tries the whole list, halves, quarters and
+/// so on down to single elements, and in a short list also every pair. It repeats this until every remaining element is
+/// needed. `fails` returns the number of elements after which a list fails, or `None` if it does not.
 ///
 /// ```
 /// use dirigent_testkit::worlds::shrink;
@@ -373,7 +377,7 @@ pub fn shrink<T: Clone>(whole: Vec<T>, mut fails: impl FnMut(&[T]) -> Option<usi
     }
 }
 
-/// Leaves out two elements that go only together, such as an outage and its end, if there are such.
+/// Removes two elements that can only be removed together, for example an outage and its end, if there are such.
 fn leave_out_pair<T: Clone>(
     left: &mut Vec<T>,
     fails: &mut impl FnMut(&[T]) -> Option<usize>,
@@ -394,7 +398,7 @@ fn leave_out_pair<T: Clone>(
     false
 }
 
-/// `3-7,12`: these steps, counted from 1.
+/// Writes these steps, counted from 1, as `3-7,12`.
 fn in_ranges(steps: &[u64]) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for step in steps.iter().map(|step| step + 1) {
@@ -409,7 +413,7 @@ fn in_ranges(steps: &[u64]) -> String {
     told.collect::<Vec<_>>().join(",")
 }
 
-/// Whether two failures are of one kind: their sentences begin alike, but for numbers.
+/// Returns true if two failures are of one kind. Their sentences begin alike, apart from numbers.
 fn is_alike(one: &str, other: &str) -> bool {
     let kind = |why: &str| {
         why.chars().filter(|letter| !letter.is_ascii_digit()).take(40).collect::<String>()
@@ -417,7 +421,7 @@ fn is_alike(one: &str, other: &str) -> bool {
     kind(one) == kind(other)
 }
 
-/// The words of a panic.
+/// Returns the message of a panic.
 fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
@@ -425,11 +429,11 @@ fn words(panic: &(dyn Any + Send)) -> String {
 }
 
 thread_local! {
-    /// Whether panics of this thread are not printed.
+    /// True if panics of this thread are not printed.
     static IS_QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Prints no line for a panic in this thread: a world that panics does it hundreds of times while it shrinks.
+/// Prints nothing for panics in this thread, because a world that panics does so hundreds of times while it shrinks.
 fn quietly<T>(work: impl FnOnce() -> T) -> T {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

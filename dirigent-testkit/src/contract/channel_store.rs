@@ -1,4 +1,4 @@
-//! What every [`ChannelStore`] must do.
+//! The contract that every [`ChannelStore`] keeps.
 
 mod barred;
 
@@ -27,7 +27,7 @@ use barred::{
     a_newer_record_bars_its_channel_alone_and_is_never_replaced,
 };
 
-/// Makes stores for the suite. A function that makes an empty store is one.
+/// Makes stores for the suite. A function that makes an empty store is a harness, too.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -43,19 +43,19 @@ use barred::{
 /// ```
 #[async_trait]
 pub trait ChannelStoreHarness: Send + Sync {
-    /// A new empty store.
+    /// Returns a new empty store.
     fn fresh(&self) -> Arc<dyn ChannelStore>;
 
-    /// The same store opened again from where it is kept; none when it is kept nowhere. Some checks
-    /// are then left out.
+    /// Opens the store again from the place where it keeps its data. Return `None` if it keeps none,
+    /// and some checks are left out.
     async fn reopened(&self, store: Arc<dyn ChannelStore>) -> Option<Arc<dyn ChannelStore>> {
         let _ = store;
         None
     }
 
-    /// The same store, opened again after the stored record of this channel was spoilt from outside:
-    /// damaged, or as a newer version would write it. `None` when only the store can reach its
-    /// records. Some checks are then left out.
+    /// Spoils the stored record of this channel from outside, and opens the store again. The record
+    /// is then damaged, or looks like that of a newer version. Return `None` if only the store can
+    /// reach its records, and some checks are left out.
     async fn spoilt(
         &self,
         store: Arc<dyn ChannelStore>,
@@ -80,7 +80,7 @@ where
 ///
 /// # Errors
 ///
-/// The checks that failed.
+/// Returns the checks that failed.
 pub async fn channel_store(harness: &dyn ChannelStoreHarness) -> Result<ContractReport, Failures> {
     let mut report = ContractReport::new("channel_store");
     checks!(report, harness;
@@ -242,7 +242,7 @@ async fn a_deleted_channel_stays_deleted(harness: &dyn ChannelStoreHarness) -> O
     }
     works("delete", store.delete(HERE).await)?;
     works("delete", store.delete(THERE).await)?;
-    // It counts anew: nothing older comes back.
+    // It counts from the beginning, so no older record comes back.
     commit(&*store, THERE, 0, &dormant()).await?;
     let Some(store) = harness.reopened(store).await else {
         return Err("the store cannot be reopened any more".to_owned());
@@ -294,7 +294,7 @@ async fn commit(
     works("commit", store.commit(request(channel, expected, record)).await)
 }
 
-/// Something to spoil.
+/// Writes a record to spoil.
 async fn works_on(store: &dyn ChannelStore) {
     // A store that fails here fails in the checks.
     let _ = commit(store, HERE, 0, &dormant()).await;
@@ -313,13 +313,13 @@ async fn holds(
     ensure(stored.record == *record, "the record came back changed")
 }
 
-/// A record of a channel that went through these inputs, a second apart.
+/// Returns the record of a channel after these inputs, one second apart.
 fn after(inputs: &[Input]) -> ChannelRecord {
     let mut channel = TurnMachine::new(Arc::default(), 7);
     let mut effects = Vec::new();
     for (input, second) in inputs.iter().zip(1..) {
         let now = Timestamp::from_millis(second * 1_000);
-        // A refusal would show in what is compared.
+        // A refusal would show in the comparison.
         let _ = channel.handle(now, input, &mut effects);
     }
     let mut record = ChannelRecord::default();
@@ -327,7 +327,7 @@ fn after(inputs: &[Input]) -> ChannelRecord {
     record
 }
 
-/// A discussion whose guide is half posted and whose result is written.
+/// Returns the record of a discussion with a half-posted guide and a finished result.
 fn discussing() -> ChannelRecord {
     let members = [1, 2, 3].map(AgentKey::new).to_vec();
     let initiator = Some(AgentKey::new(2));
@@ -369,21 +369,22 @@ fn created() -> Input {
     Input::Create(Creation { mode: Mode::Chat, members, initiator: None })
 }
 
-/// A chat of four that rests.
+/// Returns the record of a dormant chat of four.
 fn dormant() -> ChannelRecord {
     let rested = after(&[created(), Input::Mute(AgentKey::new(3))]);
     let writer = Some(Writer { process: 0x5eed, count: 9 });
     ChannelRecord { heard: Some(MessageId::new(41)), writer, ..rested }
 }
 
-/// A chat of four in which the first has the floor, with a pending effect and a run.
+/// Returns the record of a chat of four in which the first agent has the floor, with a pending
+/// effect and a run.
 fn talking() -> ChannelRecord {
     let wake = Input::Wake { first: None, cause: dirigent::operate::WakeCause::Operator };
     let (agent, run) = (Some(AgentKey::new(1)), Some(RunId::new(5)));
     after(&[created(), wake, Input::Gate { agent, run, latest: None }])
 }
 
-/// All that a reply may have besides its text.
+/// Returns everything that a reply may have besides its text.
 fn extras() -> Extras {
     let address = "https://example.org/i.png?a=\"b\"";
     let footer = EmbedFooter { text: "a footer".to_owned(), icon_url: Some(address.to_owned()) };
@@ -410,7 +411,7 @@ fn extras() -> Extras {
     }
 }
 
-/// The same while a reply of two parts is being posted.
+/// Returns the record of that chat while a reply of two parts is being posted.
 fn replying() -> ChannelRecord {
     let part = |number: u64| OutgoingPart {
         content: format!("part {number} — with \"quotes\", \n lines and 漢字").into(),

@@ -1,4 +1,4 @@
-//! What every [`Clock`] must do. No check waits for real time.
+//! The contract that every [`Clock`] keeps. No check waits for real time.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use dirigent::ports::Timestamp;
 
 use super::report::{ContractReport, Failures, Outcome, checks, ensure, equal, left_out};
 
-/// A clock, and where it can be done, the power to let time pass. Call the suite within a runtime
-/// if the clock needs one.
+/// A clock and, if possible, a way to let its time pass. Call the suite within a runtime if your
+/// clock needs one.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,11 +39,11 @@ use super::report::{ContractReport, Failures, Outcome, checks, ensure, equal, le
 /// # }
 /// ```
 pub trait ClockHarness: Send + Sync {
-    /// The clock.
+    /// Returns the clock.
     fn clock(&self) -> Arc<dyn Clock>;
 
-    /// Lets time pass at once and wakes who waited for it; `false`, and nothing done, where that is
-    /// impossible. Some checks are then left out.
+    /// Lets time pass at once, and wakes the tasks that waited for it. Return `false` and do
+    /// nothing if you cannot, and some checks are left out.
     fn pass(&self, by: Duration) -> bool {
         let _ = by;
         false
@@ -54,7 +54,7 @@ pub trait ClockHarness: Send + Sync {
 ///
 /// # Errors
 ///
-/// The checks that failed.
+/// Returns the checks that failed.
 pub async fn clock(harness: &dyn ClockHarness) -> Result<ContractReport, Failures> {
     let mut report = ContractReport::new("clock");
     checks!(report, harness;

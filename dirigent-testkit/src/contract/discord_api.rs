@@ -1,4 +1,4 @@
-//! What every [`DiscordApi`](dirigent::DiscordApi) must do.
+//! The contract that every [`DiscordApi`](dirigent::DiscordApi) keeps.
 
 use super::report::{ContractReport, Failures, checks, left_out};
 
@@ -43,7 +43,7 @@ pub use harness::DiscordHarness;
 ///
 /// # Errors
 ///
-/// The checks that failed.
+/// Returns the checks that failed.
 pub async fn discord_api(harness: &dyn DiscordHarness) -> Result<ContractReport, Failures> {
     let mut report = ContractReport::new("discord_api");
     checks!(report, harness;

@@ -1,4 +1,4 @@
-//! What every [`GuildApi`] must do.
+//! The contract that every [`GuildApi`] keeps.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use dirigent::{ChannelId, UserId};
 
 use super::report::{ContractReport, Failures, Outcome, checks, ensure, equal, is_refused, works};
 
-/// A guild in which the suite may play.
+/// A guild for the suite to run in.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -50,22 +50,22 @@ use super::report::{ContractReport, Failures, Outcome, checks, ensure, equal, is
 /// # }
 /// ```
 pub trait GuildHarness: Send + Sync {
-    /// The guild.
+    /// Returns the guild.
     fn guild(&self) -> GuildId;
 
-    /// An account in the guild that may manage channels and is no administrator.
+    /// Returns an account in the guild that may manage channels and is no administrator.
     fn moderator(&self) -> Arc<dyn GuildApi>;
 
-    /// An account in the guild without special rights.
+    /// Returns an account in the guild without special permissions.
     fn member(&self) -> Arc<dyn GuildApi>;
 
-    /// An administrator or the owner of the guild.
+    /// Returns an administrator or the owner of the guild.
     fn administrator(&self) -> UserId;
 
-    /// A person in the guild.
+    /// Returns a person in the guild.
     fn person(&self) -> UserId;
 
-    /// An account that is not in the guild.
+    /// Returns an account that is not in the guild.
     fn outsider(&self) -> UserId;
 }
 
@@ -73,7 +73,7 @@ pub trait GuildHarness: Send + Sync {
 ///
 /// # Errors
 ///
-/// The checks that failed.
+/// Returns the checks that failed.
 pub async fn guild_api(harness: &dyn GuildHarness) -> Result<ContractReport, Failures> {
     let mut report = ContractReport::new("guild_api");
     checks!(report, harness;
@@ -93,7 +93,7 @@ pub async fn guild_api(harness: &dyn GuildHarness) -> Result<ContractReport, Fai
     report.finish()
 }
 
-/// An id that no chat has given: from the first milliseconds of Discord's time.
+/// An id that no chat has given, because its time is in the first milliseconds of Discord's epoch.
 const NOWHERE: u64 = 100_000_000_000_001;
 
 async fn the_guild_is_among_the_accounts_guilds(harness: &dyn GuildHarness) -> Outcome {
@@ -172,7 +172,7 @@ async fn access_is_given_and_taken(harness: &dyn GuildHarness) -> Outcome {
     let (moderator, member) = (harness.moderator(), harness.member());
     let user = works("the member's me", member.me().await)?;
     let channel = create(harness, "contract-access", Vec::new()).await?.id;
-    // Each step twice: saying it again changes nothing.
+    // Do each step twice, because a repetition must change nothing.
     for _ in 0..2 {
         let given = moderator.set_access(channel, user, Access::Full).await;
         works("giving access", given)?;

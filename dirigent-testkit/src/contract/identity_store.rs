@@ -8,7 +8,7 @@ use dirigent::{IdentityStore, UserId};
 
 use super::report::{ContractReport, Failures, Outcome, checks, ensure, equal, left_out, works};
 
-/// Makes stores for the suite. A function that makes an empty store is one.
+/// Makes stores for the suite. A function that makes an empty store is a harness, too.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -24,11 +24,11 @@ use super::report::{ContractReport, Failures, Outcome, checks, ensure, equal, le
 /// ```
 #[async_trait]
 pub trait IdentityStoreHarness: Send + Sync {
-    /// A new empty store.
+    /// Returns a new empty store.
     fn fresh(&self) -> Arc<dyn IdentityStore>;
 
-    /// The same store opened again from where it is kept; none when it is kept nowhere. Some checks
-    /// are then left out.
+    /// Opens the store again from the place where it keeps its data. Return `None` if it keeps
+    /// none, and some checks are left out.
     async fn reopened(&self, store: Arc<dyn IdentityStore>) -> Option<Arc<dyn IdentityStore>> {
         let _ = store;
         None
@@ -48,7 +48,7 @@ where
 ///
 /// # Errors
 ///
-/// The checks that failed.
+/// Returns the checks that failed.
 pub async fn identity_store(
     harness: &dyn IdentityStoreHarness,
 ) -> Result<ContractReport, Failures> {
@@ -92,7 +92,7 @@ async fn a_known_agent_is_updated_in_its_place(harness: &dyn IdentityStoreHarnes
     let moved = Identity { agent_name: "Zoë".to_owned(), ..entry("zoe", 4) };
     add(&*store, std::slice::from_ref(&moved)).await?;
     holds(&*store, &[moved, entry("adam", 9)]).await?;
-    // The name alone, and the account alone.
+    // Change only the name, then only the account.
     add(&*store, &[entry("zoe", 4), entry("adam", 8)]).await?;
     holds(&*store, &[entry("zoe", 4), entry("adam", 8)]).await
 }
@@ -124,7 +124,7 @@ async fn a_known_agent_cannot_move_to_a_taken_account(
 async fn an_account_that_became_free_can_be_taken(harness: &dyn IdentityStoreHarness) -> Outcome {
     let store = harness.fresh();
     add(&*store, &[entry("zoe", 3), entry("adam", 9)]).await?;
-    // By moving away, then by leaving.
+    // An account becomes free if its agent moves away or is removed.
     add(&*store, &[entry("zoe", 4), entry("mia", 3)]).await?;
     works("removing an agent", store.remove("adam".into()).await)?;
     add(&*store, &[entry("heir", 9)]).await?;
@@ -159,7 +159,7 @@ async fn every_name_and_every_account_survives(harness: &dyn IdentityStoreHarnes
         ["", "\"quoted\" \\ back", "line\nbreak", "東京 🎻 e\u{301}", "../..", "\u{202e}rtl"];
     let mut entries = Vec::new();
     for (number, name) in (0..).zip(names) {
-        // The highest accounts are beyond what a JSON number can hold exactly.
+        // A JSON number cannot hold the highest accounts exactly.
         let account = UserId::new(u64::MAX - number);
         entries.push(Identity {
             discord_user_id: account,
@@ -186,7 +186,7 @@ async fn what_was_registered_survives_reopening(harness: &dyn IdentityStoreHarne
     is_taken_by("mia", again.register(entry("thief", 1)).await)
 }
 
-/// An agent with an account that looks like Discord's.
+/// Returns an agent with an account that looks like Discord's.
 fn entry(agent: &str, account: u64) -> Identity {
     Identity {
         discord_user_id: UserId::new(123_456_789_012_345_000 + account),

@@ -1,14 +1,14 @@
-//! What a suite found.
+//! The results of a suite.
 
 use std::error::Error;
 use std::fmt;
 
 use dirigent::ports::{ApiError, Certainty, ErrorKind};
 
-/// What one check found: nothing, or what is wrong.
+/// The result of one check, with the reason if it failed.
 pub(super) type Outcome = Result<(), String>;
 
-/// Which checks of a suite passed. A suite hands one out only when none failed.
+/// The checks of a suite that passed. You get it only if none failed.
 ///
 /// ```
 /// use dirigent_testkit::contract::ContractReport;
@@ -21,11 +21,11 @@ pub(super) type Outcome = Result<(), String>;
 pub struct ContractReport {
     /// The suite's name.
     suite: &'static str,
-    /// The checks that held.
+    /// The checks that passed.
     passed: Vec<&'static str>,
-    /// The checks for which the harness offers no means.
+    /// The checks that the harness does not support.
     left_out: Vec<&'static str>,
-    /// The checks that did not hold.
+    /// The checks that failed.
     failed: Vec<Failure>,
 }
 
@@ -53,23 +53,23 @@ impl ContractReport {
         }
     }
 
-    /// The suite's name.
+    /// Returns the suite's name.
     pub const fn suite(&self) -> &'static str {
         self.suite
     }
 
-    /// The checks that held, by name.
+    /// Returns the names of the checks that passed.
     pub fn passed(&self) -> &[&'static str] {
         &self.passed
     }
 
-    /// The checks for which the harness offers no means, by name.
+    /// Returns the names of the checks that were left out, because the harness does not support them.
     pub fn left_out(&self) -> &[&'static str] {
         &self.left_out
     }
 }
 
-/// One check that did not hold.
+/// A check that failed.
 ///
 /// ```
 /// use dirigent_testkit::contract::Failure;
@@ -85,12 +85,12 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The check's name.
+    /// Returns the name of the check.
     pub const fn check(&self) -> &'static str {
         self.check
     }
 
-    /// What was wrong.
+    /// Returns why it failed.
     pub fn reason(&self) -> &str {
         &self.reason
     }
@@ -102,8 +102,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The checks of a suite that did not hold. `Debug` is as readable as `Display`, so that
-/// unwrapping it in a test says all.
+/// The checks of a suite that failed. `Debug` is as readable as `Display`, so you can unwrap it in a test.
 ///
 /// ```
 /// use dirigent_testkit::contract::Failures;
@@ -118,7 +117,7 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// All of them, in the order in which they were tried.
+    /// Returns all failures, in the order of the checks.
     pub fn all(&self) -> &[Failure] {
         &self.failures
     }
@@ -142,12 +141,12 @@ impl fmt::Debug for Failures {
 
 impl Error for Failures {}
 
-/// Fails with this reason unless the condition holds.
+/// Fails with this reason unless the condition is true.
 pub(super) fn ensure(condition: bool, reason: &str) -> Outcome {
     if condition { Ok(()) } else { Err(reason.to_owned()) }
 }
 
-/// Fails unless what was found is what was expected.
+/// Fails unless `found` equals `expected`.
 pub(super) fn equal<T: PartialEq + fmt::Debug>(what: &str, found: &T, expected: &T) -> Outcome {
     if found == expected {
         Ok(())
@@ -156,12 +155,12 @@ pub(super) fn equal<T: PartialEq + fmt::Debug>(what: &str, found: &T, expected: 
     }
 }
 
-/// The value, or a failure that says what went wrong.
+/// Returns the value, or a failure that says what went wrong.
 pub(super) fn works<T, E: fmt::Display>(what: &str, result: Result<T, E>) -> Result<T, String> {
     result.map_err(|error| format!("{what} failed: {error}"))
 }
 
-/// Fails unless it failed with this kind, which leaves no doubt that nothing was done.
+/// Fails unless the result is an error of this kind that proves that the request was not performed.
 pub(super) fn is_refused<T>(what: &str, result: Result<T, ApiError>, kind: ErrorKind) -> Outcome {
     match result {
         Ok(_) => Err(format!("{what} worked; expected {kind:?}")),
@@ -173,7 +172,7 @@ pub(super) fn is_refused<T>(what: &str, result: Result<T, ApiError>, kind: Error
     }
 }
 
-/// Runs these checks, each a function of the harness, and reports them under their names.
+/// Runs these checks, each of them a function of the harness, and reports them by name.
 macro_rules! checks {
     ($report:expr, $harness:expr; $($check:ident),+ $(,)?) => {
         $($report.record(stringify!($check), $check($harness).await);)+

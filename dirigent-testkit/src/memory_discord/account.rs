@@ -26,8 +26,8 @@ use super::world::World;
 /// The longest name of a channel (resources/channel).
 pub(crate) const NAME_CHARS_MAX: usize = 100;
 
-/// One account: a [`DiscordApi`] and a [`GuildApi`] by its token, and what a test sets of the account,
-/// which counts as no request. A cheap clone.
+/// One account. It is a [`DiscordApi`] and a [`GuildApi`] with a token. It also has settings for your test, which do
+/// not count as requests. Clones are cheap.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -61,18 +61,18 @@ impl MemoryAccount {
         Self { world, user }
     }
 
-    /// Whose token it is.
+    /// Returns the account's id.
     pub const fn user(&self) -> UserId {
         self.user
     }
 
-    /// What is pushed to this account from now on: only from channels that it sees.
+    /// Returns the events of the channels that this account sees, from now on.
     pub fn events(&self) -> GatewayEvents {
         self.world.lock().subscribe(Some(self.user), false)
     }
 
-    /// What Discord's gateway would push to this account from now on: besides what happens in
-    /// channels that it sees, what happens in its guilds, and commands that were used.
+    /// Returns all events that Discord's gateway would push to this account from now on. Beside those of its channels,
+    /// these are events of its guilds and used commands.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -90,36 +90,36 @@ impl MemoryAccount {
         self.world.lock().subscribe(Some(self.user), true)
     }
 
-    /// What others call it, if there is such an account.
+    /// Returns the account's name, if there is such an account.
     pub fn name(&self) -> Option<String> {
         self.world.lock().accounts.get(self.user).map(|account| account.name.to_string())
     }
 
-    /// Changes what others call it; each has a name from the beginning.
+    /// Changes the account's name. Each account has one from the beginning.
     pub fn set_name(&self, name: impl Into<Arc<str>>) {
         self.change(|account| account.name = name.into());
     }
 
-    /// Takes a bot's message-content intent, or gives it back. Without it the text of others'
-    /// messages is empty, pushed and read, unless they mention it.
+    /// Takes away a bot's message-content intent, or gives it back. Without it the texts of others' messages are empty,
+    /// both pushed and read, unless they mention the bot.
     pub fn set_content_hidden(&self, is_hidden: bool) {
         self.change(|account| account.content_hidden = is_hidden);
     }
 
-    /// Takes a bot's guild-members intent, or gives it back. Without it a bot cannot list the members
-    /// of a guild or a thread through the loopback server, and hears of no comings and goings.
+    /// Takes away a bot's guild-members intent, or gives it back. Without it the bot cannot list the members of a guild
+    /// or a thread through the loopback server, and gets no events of members that join or leave.
     pub fn set_members_hidden(&self, is_hidden: bool) {
         self.change(|account| account.members_hidden = is_hidden);
     }
 
-    /// Lets the account know without asking who may not write in a channel, and why
-    /// ([`write_bars`](DiscordApi::write_bars)), as an adapter does whose gateway keeps it current; or ends that. At first it
-    /// knows nothing. Tell the driver of changes with [`Dirigent::rights_changed`](dirigent::Dirigent::rights_changed).
+    /// Lets the account know without a request who may not write in a channel, and why
+    /// ([`write_bars`](DiscordApi::write_bars)), like an adapter that follows the gateway. By default it does not know.
+    /// Report changes to the driver with [`Dirigent::rights_changed`](dirigent::Dirigent::rights_changed).
     pub fn set_rights_known(&self, is_known: bool) {
         self.change(|account| account.rights_known = is_known);
     }
 
-    /// Makes its token invalid, or valid again.
+    /// Makes the account's token invalid, or valid again.
     pub fn set_revoked(&self, is_revoked: bool) {
         self.world.lock().set_revoked(self.user, is_revoked);
     }
@@ -130,7 +130,7 @@ impl MemoryAccount {
         }
     }
 
-    /// One attempt of a request that a fault may keep from being carried out.
+    /// Makes one attempt of a request. A fault may prevent it.
     async fn ask<T, F>(
         &self,
         call: Call,
@@ -150,7 +150,7 @@ impl MemoryAccount {
         .await
     }
 
-    /// One attempt of a request. `apply` is called with the fault, if one hits it.
+    /// Makes one attempt of a request. `apply` gets the fault, if there is one.
     async fn attempt<T, F>(
         &self,
         call: Call,
@@ -186,7 +186,7 @@ impl MemoryAccount {
         fault.error().map_or(answer, Err)
     }
 
-    /// Waits until no outage lets this request hang.
+    /// Waits until no outage makes this request hang.
     async fn outlast(&self, call: Call) {
         loop {
             let lifted = {
@@ -198,7 +198,7 @@ impl MemoryAccount {
             };
             let mut lifting = std::pin::pin!(lifted.notified());
             lifting.as_mut().enable();
-            // It may have been lifted before the wait began.
+            // The outage may have ended before the wait began.
             let hangs = self.world.lock().outages.regime(self.user, call);
             if hangs == Some(Regime::Hanging) {
                 lifting.await;
@@ -421,7 +421,7 @@ impl GuildApi for MemoryAccount {
     }
 }
 
-/// Creates a private channel for the acting account and those named.
+/// Creates a private channel for the acting account and the named ones.
 fn create_channel(
     world: &mut World,
     me: UserId,
@@ -449,7 +449,7 @@ fn may_manage(world: &World, guild: GuildId, user: UserId) -> bool {
     world.places.in_guild(guild, user).contains(Permissions::MANAGE_CHANNELS)
 }
 
-/// The guild of a channel that the account sees and may change.
+/// Returns the guild of a channel that the account sees and may change.
 fn check_may_manage(world: &World, me: UserId, channel: ChannelId) -> Result<GuildId, ApiError> {
     let (room, _) = world.places.seen(channel, me)?;
     let guild = room.guild.ok_or(ApiError::new(ErrorKind::Forbidden))?;

@@ -1,4 +1,4 @@
-//! Accounts, and what of others' texts each is shown.
+//! Accounts, and the texts of others that each may read.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use super::pings::Pings;
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent facts of one account")]
 pub struct Account {
-    /// What others call it.
+    /// The account's name.
     pub name: Arc<str>,
-    /// What it is.
+    /// The kind of account.
     pub kind: AuthorKind,
-    /// Whether its token works no more.
+    /// True if its token is no longer valid.
     pub revoked: bool,
-    /// Whether it lacks the message-content intent.
+    /// True if it lacks the message-content intent.
     pub content_hidden: bool,
-    /// Whether it lacks the guild-members intent.
+    /// True if it lacks the guild-members intent.
     pub members_hidden: bool,
-    /// Whether its adapter knows without asking who may write where.
+    /// True if its adapter knows without a request who may write where.
     pub rights_known: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Adds an account with a name of its own, or changes what it is.
+    /// Adds an account with a name of its own, or changes its kind.
     pub fn add(&mut self, user: UserId, kind: AuthorKind) {
         let number = self.by_id.len() + 1;
         let name = match kind {
@@ -56,12 +56,12 @@ impl Accounts {
         self.by_id.get(&user)
     }
 
-    /// All accounts, in no order.
+    /// Returns all accounts, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (UserId, &Account)> {
         self.by_id.iter().map(|(user, account)| (*user, account))
     }
 
-    /// Puts an account back as it was.
+    /// Restores an account.
     pub fn restore(&mut self, user: UserId, account: Account) {
         self.by_id.insert(user, account);
     }
@@ -74,39 +74,38 @@ impl Accounts {
         self.by_id.len()
     }
 
-    /// What an account is; one that is unknown is taken for a person.
+    /// Returns the kind of an account. An unknown one counts as a person.
     pub fn kind_of(&self, user: UserId) -> AuthorKind {
         self.get(user).map_or(AuthorKind::Human, |account| account.kind)
     }
 
-    /// The bots that a text mentions.
+    /// Returns the bots that a text mentions.
     pub fn bots_in(&self, text: &str) -> Box<[UserId]> {
         let named = Pings::named(text).users.into_iter();
         named.filter(|user| self.kind_of(*user) == AuthorKind::Bot).collect()
     }
 
-    /// Whether an account has a token that works.
+    /// Returns true if an account has a valid token.
     pub(crate) fn has_token(&self, user: UserId) -> bool {
         self.get(user).is_some_and(|account| !account.revoked)
     }
 
-    /// A message as the account is shown it. Without the message-content intent a bot is shown only
-    /// the texts of its own messages and of those that mention it (events/gateway).
+    /// Returns a message as the account may read it. Without the message-content intent a bot reads only
+    /// its own messages and those that mention it (events/gateway).
     pub fn as_shown_to(&self, account: UserId, message: &ChatMessage) -> ChatMessage {
         let mut shown = message.clone();
         self.hide_text(account, &mut shown);
         shown
     }
 
-    /// Takes out of an event what the account is not shown.
+    /// Removes from an event what the account may not read.
     pub(crate) fn hide_content(&self, account: UserId, event: &mut Event) {
         if let Event::MessageCreated(message) | Event::MessageEdited(message) = event {
             self.hide_text(account, message);
         }
     }
 
-    /// Whether the account is shown what a message says; of a message whose text is hidden already it is
-    /// not.
+    /// Returns true if the account may read a message. It returns false if the text is already hidden.
     pub fn reads(&self, account: UserId, message: &ChatMessage) -> bool {
         let is_hidden = self.get(account).is_some_and(|account| account.content_hidden);
         !is_hidden

@@ -1,4 +1,4 @@
-//! Commands of applications, and interactions: who used which, and what was answered.
+//! Commands of applications, and interactions with their answers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use serde_json::Value;
 
 use super::details::Details;
 
-/// How long an application may take for its first answer (interactions/receiving-and-responding).
+/// The longest time for an application's first answer (interactions/receiving-and-responding).
 pub const FIRST_ANSWER: Duration = Duration::from_secs(3);
 
-/// How long an interaction's token works once it was answered.
+/// The lifetime of an interaction's token once it was answered.
 pub(crate) const TOKEN_LIFE: Duration = Duration::from_secs(15 * 60);
 
-/// What happened to an interaction so far.
+/// The state of an interaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answered {
     /// It was not answered yet.
     Not,
-    /// It was answered, or an answer was promised: with this message.
+    /// It was answered or deferred, with this message.
     With(MessageId),
 }
 
@@ -32,7 +32,7 @@ pub struct Whisper {
     pub details: Details,
 }
 
-/// A command was used.
+/// A use of a command.
 #[derive(Clone, Debug)]
 pub struct Interaction {
     pub application: UserId,
@@ -42,30 +42,30 @@ pub struct Interaction {
     pub user: UserId,
     /// The name of the command.
     pub command: String,
-    /// As it is pushed.
+    /// The interaction as it is pushed.
     pub written: Value,
     pub answered: Answered,
     /// Answers that only the user sees.
     pub whispers: Vec<Whisper>,
-    /// Answers that all see, the first included.
+    /// Answers that everyone sees, including the first.
     pub messages: Vec<MessageId>,
 }
 
 /// All commands and interactions.
 #[derive(Debug, Default)]
 pub struct Applications {
-    /// As they are written, by application and guild; without a guild they are everywhere.
+    /// Commands as they are written, by application and guild. Without a guild they are global.
     pub commands: BTreeMap<(UserId, Option<GuildId>), Vec<Value>>,
     pub interactions: BTreeMap<u64, Interaction>,
 }
 
 impl Applications {
-    /// An interaction as it is pushed.
+    /// Returns an interaction as it is pushed.
     pub fn written(&self, interaction: u64) -> Option<Value> {
         self.interactions.get(&interaction).map(|found| found.written.clone())
     }
 
-    /// A command that can be used in a guild, by its name.
+    /// Returns a command by its name, if it can be used in a guild.
     pub fn command(
         &self,
         application: UserId,
@@ -78,7 +78,7 @@ impl Applications {
         commands.find(|command| command.get("name").and_then(Value::as_str) == Some(name))
     }
 
-    /// The interaction with this token, if its application may still answer.
+    /// Returns the interaction with this token, if its application may still answer.
     pub fn by_token(
         &mut self,
         now: Timestamp,

@@ -1,24 +1,24 @@
-//! Files that came with a message.
+//! Files of messages.
 
 use std::fmt;
 use std::sync::Arc;
 
 use dirigent::ports;
 
-/// A file that came with a message. It goes with the message.
+/// A file of a message. It is deleted with the message.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Attachment {
     pub id: u64,
     pub filename: String,
-    /// What it shows, for those who do not see it.
+    /// A description for people who do not see it.
     pub description: Option<String>,
-    /// What sort of file it is, as HTTP names it.
+    /// The media type.
     pub content_type: String,
     pub bytes: Arc<[u8]>,
 }
 
 impl Attachment {
-    /// The file of a post.
+    /// Creates the file of a post.
     pub(crate) fn of_post(id: u64, file: &ports::ReplyFile) -> Self {
         Self {
             id,
@@ -29,7 +29,7 @@ impl Attachment {
         }
     }
 
-    /// The file in the form that the driver takes. It has no address outside a server.
+    /// Returns the file in the driver's form. It has no address outside a server.
     pub(crate) fn told(&self) -> ports::Attachment {
         let size = u64::try_from(self.bytes.len()).unwrap_or(u64::MAX);
         ports::Attachment {

@@ -1,4 +1,4 @@
-//! A channel as a test sets it up and looks at it: who may do what there.
+//! A channel, with methods that set it up and read its permissions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,8 +16,7 @@ use super::room::{Room, kind};
 use super::rules::{Overwrite, Target};
 use super::shared::SharedWorld;
 
-/// A channel or a thread: who sees it, and who may do what there. A cheap clone; what it does counts
-/// as no request.
+/// A channel or a thread, with its audience and permissions. Clones are cheap, and calls do not count as requests.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -42,29 +41,30 @@ impl MemoryChannel {
         Self { world, id }
     }
 
-    /// Adds a private thread, for those of these accounts who see the channel.
+    /// Adds a private thread for those of these accounts that see the channel.
     pub fn add_thread(&self, name: &str, members: &[UserId]) -> ChannelId {
         self.add_thread_of(kind::PRIVATE_THREAD, name, members)
     }
 
-    /// Adds a thread that everybody sees who sees the channel.
+    /// Adds a thread that everyone sees who sees the channel.
     pub fn add_public_thread(&self, name: &str) -> ChannelId {
         self.add_thread_of(kind::PUBLIC_THREAD, name, &[])
     }
 
-    /// Deletes the channel with its threads; says whether there was one.
+    /// Deletes the channel with its threads. Returns true if it existed.
     pub fn delete(&self) -> bool {
         self.world.lock().delete_channel(self.id)
     }
 
-    /// Takes an account's right to post in a channel that it sees, or gives it back. A thread has no
-    /// rights of its own: the right to post in all threads of its channel is meant.
+    /// Takes away an account's permission to post in a channel that it sees, or gives it back. A thread has no
+    /// permissions of its own, so this changes the permission to post in all threads of its channel.
     pub fn set_read_only(&self, user: UserId, is_read_only: bool) {
         let post = Permissions::SEND_MESSAGES | Permissions::SEND_MESSAGES_IN_THREADS;
         self.set_right(user, post, !is_read_only);
     }
 
-    /// Locks a thread, or unlocks it: only those who manage threads post in one that is locked. Means nothing for a channel.
+    /// Locks a thread, or unlocks it. Only accounts that manage threads can post in a locked one. It has no effect on a
+    /// channel.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -80,40 +80,40 @@ impl MemoryChannel {
         self.world.lock().change_room(self.id, |room| room.locked = is_locked && room.is_thread());
     }
 
-    /// Takes an account's right to read the history, or gives it back. Discord then answers with an
-    /// empty list and no error.
+    /// Takes away an account's permission to read the history, or gives it back. Discord then answers with an empty
+    /// list, and not with an error.
     pub fn set_history_hidden(&self, user: UserId, is_hidden: bool) {
         self.set_right(user, Permissions::READ_MESSAGE_HISTORY, !is_hidden);
     }
 
-    /// Sets what the channel allows a role and denies it. A thread has no overwrites.
+    /// Sets which permissions the channel allows and denies a role. A thread has no overwrites.
     pub fn set_role_overwrite(&self, role: RoleId, allow: Permissions, deny: Permissions) {
         let overwrite = Some(Overwrite { allow, deny });
         self.world.lock().overwrite(self.id, Target::Role(role), overwrite);
     }
 
-    /// Sets what the channel allows a member and denies it. A thread has no overwrites.
+    /// Sets which permissions the channel allows and denies a member. A thread has no overwrites.
     pub fn set_member_overwrite(&self, user: UserId, allow: Permissions, deny: Permissions) {
         let overwrite = Some(Overwrite { allow, deny });
         self.world.lock().overwrite(self.id, Target::Member(user), overwrite);
     }
 
-    /// What an account may do here: nothing where it does not see the channel.
+    /// Returns an account's permissions here. They are empty if it does not see the channel.
     pub fn permissions(&self, user: UserId) -> Permissions {
         self.world.lock().places.permissions(self.id, user)
     }
 
-    /// Everybody who sees the channel, by id.
+    /// Returns everyone who sees the channel, by id.
     pub fn audience(&self) -> Vec<UserId> {
         self.world.lock().places.audience(self.id)
     }
 
-    /// Whom a message pings, if it is there.
+    /// Returns the accounts that a message pings, if the message exists.
     pub fn pings(&self, message: MessageId) -> Option<Pings> {
         self.world.lock().places.rooms.get(&self.id)?.pings(message)
     }
 
-    /// The embeds that a message shows, if it is there.
+    /// Returns the embeds of a message, if it exists.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -140,7 +140,7 @@ impl MemoryChannel {
         Some(shown.map(embeds::read).collect())
     }
 
-    /// The files that came with a message, if it is there.
+    /// Returns the files of a message, if it exists.
     pub fn files(&self, message: MessageId) -> Option<Vec<ReplyFile>> {
         let world = self.world.lock();
         let details = world.places.rooms.get(&self.id)?.messages.details(message)?;
@@ -148,12 +148,12 @@ impl MemoryChannel {
         Some(attached.map(|file| ReplyFile::new(&file.filename, Arc::clone(&file.bytes))).collect())
     }
 
-    /// Lets an account react to a message; says whether it had not.
+    /// Adds an account's reaction to a message. Returns true if it is new.
     pub fn react(&self, user: UserId, message: MessageId, emoji: &Emoji) -> bool {
         marking::react(&mut self.world.lock(), (self.id, message), user, emoji)
     }
 
-    /// Takes an account's reaction away; says whether it was there.
+    /// Removes an account's reaction. Returns true if it existed.
     pub fn take_reaction(&self, user: UserId, message: MessageId, emoji: &Emoji) -> bool {
         marking::take_reaction(&mut self.world.lock(), (self.id, message), user, emoji)
     }
@@ -170,7 +170,7 @@ impl MemoryChannel {
         let now = world.clock.now();
         let mut room = Room::new(id, guild, kind, name.to_owned());
         room.parent = Some(self.id);
-        // Every thread has a maker.
+        // Every thread has a creator.
         let guild = guild.and_then(|guild| world.places.guilds.get(&guild));
         room.creator = guild.map(|guild| guild.owner);
         room.added = members.iter().map(|user| (*user, now)).collect();
@@ -178,7 +178,7 @@ impl MemoryChannel {
         id
     }
 
-    /// Gives or takes rights by the account's own overwrite, which otherwise opens the channel to it.
+    /// Gives or takes permissions by the account's own overwrite, which otherwise opens the channel to it.
     fn set_right(&self, user: UserId, right: Permissions, has_it: bool) {
         let mut world = self.world.lock();
         let Some(room) = world.places.rooms.get(&self.id) else { return };

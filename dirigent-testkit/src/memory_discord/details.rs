@@ -1,4 +1,4 @@
-//! The parts of a message that the driver does not take.
+//! The parts of a message that the driver does not read.
 
 use std::sync::Arc;
 
@@ -12,55 +12,55 @@ use super::pings::AllowedMentions;
 use super::reactions::Reactions;
 use super::webhooks::Guise;
 
-/// What a message has besides.
+/// The details of a message besides its text.
 #[derive(Clone, Debug)]
 pub struct Details {
-    /// Whom its text may ping.
+    /// The accounts that its text may ping.
     pub allowed: Allowed,
-    /// What only few messages have.
+    /// Details that only few messages have.
     pub rare: Option<Box<Rare>>,
 }
 
-/// Whom a text may ping.
+/// The accounts that a text may ping.
 #[derive(Clone, Debug)]
 pub enum Allowed {
     /// Every account that it names.
     Named,
     /// No account.
     None,
-    /// One account, if it names it.
+    /// One account, if the text names it.
     User(UserId),
-    /// As its poster listed.
+    /// The accounts that its poster listed.
     Listed(Box<AllowedMentions>),
 }
 
-/// What only few messages have.
+/// Details that only few messages have.
 #[derive(Clone, Debug, Default)]
 pub struct Rare {
     /// The message that it answers.
     pub reply_to: Option<MessageId>,
-    /// When its text was last changed.
+    /// The time of the last change of its text.
     pub edited_at: Option<Timestamp>,
     /// Discord's flags.
     pub flags: u64,
-    /// Its nonce as it was given, where that is not a text of the form that the library's own nonces have.
+    /// Its nonce as it was given, unless that has the form of the library's own nonces.
     pub nonce: Option<Value>,
     /// The command that it answers.
     pub command: Option<UsedCommand>,
-    /// Discord's number for its kind, where that is neither a message nor a reply.
+    /// Discord's number for its kind, unless that is an ordinary message or a reply.
     pub kind: Option<u8>,
     pub media: Media,
     pub reactions: Reactions,
-    /// How a webhook shows itself with it.
+    /// The name and picture that a webhook chose for it.
     pub guise: Option<Guise>,
-    /// The channel that it speaks of: of a new thread, or the one whose message a thread begins with.
+    /// The channel that the message is about, for example a new thread.
     pub about: Option<ChannelId>,
 }
 
-/// What a message shows besides its text.
+/// The content of a message besides its text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Media {
-    /// As they are written.
+    /// The embeds as they are written.
     pub embeds: Vec<Value>,
     pub attachments: Vec<Attachment>,
 }
@@ -71,22 +71,22 @@ impl Media {
     }
 }
 
-/// A command that was used.
+/// A use of a command.
 #[derive(Clone, Debug)]
 pub struct UsedCommand {
-    /// The interaction's id.
+    /// The id of the interaction.
     pub interaction: u64,
     pub name: String,
     pub user: UserId,
 }
 
 impl Details {
-    /// Of a message that may ping whomever it names.
+    /// Returns the details of a message that may ping every account it names.
     pub const fn plain() -> Self {
         Self { allowed: Allowed::Named, rare: None }
     }
 
-    /// Of a post.
+    /// Returns the details of a post.
     pub(crate) fn of_post(
         mentions: Mentions,
         reply_to: Option<MessageId>,
@@ -112,10 +112,11 @@ impl Details {
         details
     }
 
-    /// Writes into the message what the driver takes of this: its files, what it answers, and a name that is not the author's.
+    /// Copies into the message what the driver reads: its files, the message that it answers, and a name that is not
+    /// the author's.
     pub fn tell(&self, message: &mut ChatMessage) {
         if let Some(rare) = &self.rare {
-            // A pin and the first message of a thread name a message, too, and answer none.
+            // A pin and the first message of a thread name a message, too, but do not answer it.
             if message.kind == ChatKind::Reply {
                 message.reply_to = rare.reply_to;
             }
@@ -130,7 +131,7 @@ impl Details {
         }
     }
 
-    /// The nonce for the message; kept here as it was given, where the message cannot say it so.
+    /// Returns the nonce for the message. If a message cannot express it, it is stored here as it was given.
     pub fn nonce(&mut self, given: &Value) -> Option<Nonce> {
         let nonce = match given {
             Value::String(text) => text.parse().ok(),

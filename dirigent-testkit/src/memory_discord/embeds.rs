@@ -1,11 +1,11 @@
-//! Embeds as Discord writes them.
+//! Embeds in Discord's form.
 
 use dirigent::ports::{Embed, EmbedAuthor, EmbedField, EmbedFooter};
 use serde_json::{Map, Value, json};
 
 use super::moment;
 
-/// An embed of a post, as Discord keeps it: texts without white space around them.
+/// Returns an embed of a post as Discord stores it, with trimmed texts.
 pub fn written(embed: &Embed) -> Value {
     let mut kept = Map::new();
     kept.insert("type".to_owned(), "rich".into());
@@ -44,7 +44,7 @@ pub fn written(embed: &Embed) -> Value {
     Value::Object(kept)
 }
 
-/// What a written embed says, as far as a post can say it.
+/// Reads a stored embed, as far as a post can express it.
 pub fn read(written: &Value) -> Embed {
     let said = |place: &str| written.pointer(place).and_then(Value::as_str).map(str::to_owned);
     let field = |field: &Value| EmbedField {

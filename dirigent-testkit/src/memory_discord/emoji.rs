@@ -1,8 +1,8 @@
-//! Emoji: Unicode's, and those of a guild.
+//! Emoji of Unicode, and those of a guild.
 
 use std::fmt;
 
-/// An emoji, as messages are reacted to with it.
+/// An emoji in a reaction.
 ///
 /// ```
 /// use dirigent_testkit::memory_discord::Emoji;
@@ -13,21 +13,21 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Emoji {
-    /// One of Unicode's, by its text.
+    /// An emoji of Unicode, by its text.
     Unicode(String),
-    /// One of a guild.
+    /// An emoji of a guild.
     Custom {
-        /// Its id.
+        /// The id of the emoji.
         id: u64,
-        /// What it is called.
+        /// The name of the emoji.
         name: String,
     },
 }
 
 impl Emoji {
-    /// Reads an emoji as a path names it: the emoji itself, or `name:id`. `None` where the text is
-    /// neither. A table of Unicode's emoji is not kept: any text without white space and letters that
-    /// has a sign beyond ASCII passes for one.
+    /// Reads an emoji as it stands in a path: the emoji itself, or `name:id`. Returns `None` if the
+    /// text is neither. There is no table of Unicode's emoji, so any text counts that has a character
+    /// beyond ASCII, and no white space or letters.
     pub fn read(text: &str) -> Option<Self> {
         if let Some((name, id)) = text.rsplit_once(':') {
             let name = name.strip_prefix("a:").unwrap_or(name);
@@ -38,7 +38,7 @@ impl Emoji {
         is_emoji.then(|| Self::Unicode(text.to_owned()))
     }
 
-    /// The id of a guild's emoji.
+    /// Returns the id of a guild's emoji.
     pub const fn id(&self) -> Option<u64> {
         match self {
             Self::Unicode(_) => None,
@@ -46,14 +46,15 @@ impl Emoji {
         }
     }
 
-    /// The name of a guild's emoji, or the text of one of Unicode's.
+    /// Returns the name of a guild's emoji, or the text of one of Unicode's.
     pub fn name(&self) -> &str {
         match self {
             Self::Unicode(name) | Self::Custom { name, .. } => name,
         }
     }
 
-    /// Whether it is the same emoji: a guild's is known by its id alone, whatever it is called.
+    /// Returns true if it is the same emoji. A guild's emoji is recognised by its id alone, whatever
+    /// its name is.
     pub fn is(&self, other: &Self) -> bool {
         match (self.id(), other.id()) {
             (None, None) => self.name() == other.name(),

@@ -1,4 +1,4 @@
-//! What the chat pushes, and who may hear of it.
+//! The events that the chat pushes, and who may get them.
 
 use dirigent::ports::GuildId;
 use dirigent::{CallError, ChannelId, ChatMessage, Dirigent, MessageId, UserId};
@@ -6,7 +6,7 @@ use dirigent::{CallError, ChannelId, ChatMessage, Dirigent, MessageId, UserId};
 use super::emoji::Emoji;
 use super::role::RoleId;
 
-/// Something that Discord's gateway would push.
+/// An event that Discord's gateway would push.
 ///
 /// ```
 /// use dirigent::{ChannelId, UserId};
@@ -18,199 +18,200 @@ use super::role::RoleId;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A message came.
+    /// A message was posted.
     MessageCreated(ChatMessage),
-    /// A message's text changed; this is the whole new message.
+    /// A message's text changed. This is the whole new message.
     MessageEdited(ChatMessage),
-    /// A message went.
+    /// A message was deleted.
     MessageDeleted {
-        /// Where it stood.
+        /// The channel of the message.
         channel: ChannelId,
-        /// Its id.
+        /// The id of the message.
         message: MessageId,
     },
-    /// An account got sight of a channel.
+    /// An account now sees a channel.
     MemberJoined {
-        /// Which channel.
+        /// The channel.
         channel: ChannelId,
-        /// Which account.
+        /// The account.
         user: UserId,
     },
-    /// An account lost sight of a channel.
+    /// An account no longer sees a channel.
     MemberLeft {
-        /// Which channel.
+        /// The channel.
         channel: ChannelId,
-        /// Which account.
+        /// The account.
         user: UserId,
     },
     /// A channel or thread was deleted.
     ChannelDeleted {
         /// The channel that was deleted.
         channel: ChannelId,
-        /// Its guild, if it was in one.
+        /// Its guild, if it had one.
         guild: Option<GuildId>,
         /// Discord's number for its kind.
         kind: u8,
-        /// What a thread hung from.
+        /// The channel of a thread.
         parent: Option<ChannelId>,
     },
-    /// Several messages went at once. Only for connections of the gateway; the chat's subscribers
-    /// hear of each.
+    /// Several messages were deleted at once. Only gateway connections get it; the chat's subscribers get
+    /// an event for each.
     MessagesDeleted {
-        /// Where they stood.
+        /// The channel of the messages.
         channel: ChannelId,
-        /// Their ids.
+        /// The ids of the messages.
         messages: Vec<MessageId>,
     },
-    /// Something about a message changed that is not its text: it was pinned, or a thread was made of
-    /// it. Only for connections of the gateway, as all that follows.
+    /// A message changed, but not its text: it was pinned, or a thread was made from it. Only gateway
+    /// connections get this event and all that follow.
     MessageMarked {
-        /// Where it stands.
+        /// The channel of the message.
         channel: ChannelId,
-        /// Its id.
+        /// The id of the message.
         message: MessageId,
     },
     /// An account reacted to a message.
     ReactionAdded {
-        /// Where it stands.
+        /// The channel of the message.
         channel: ChannelId,
-        /// Its id.
+        /// The id of the message.
         message: MessageId,
-        /// Who reacted.
+        /// The account that reacted.
         user: UserId,
-        /// With what.
+        /// The emoji of the reaction.
         emoji: Emoji,
     },
-    /// An account's reaction went.
+    /// An account's reaction was removed.
     ReactionRemoved {
-        /// Where the message stands.
+        /// The channel of the message.
         channel: ChannelId,
-        /// Its id.
+        /// The id of the message.
         message: MessageId,
-        /// Who had reacted.
+        /// The account that had reacted.
         user: UserId,
-        /// With what.
+        /// The emoji of the reaction.
         emoji: Emoji,
     },
-    /// All reactions to a message went, or all with one emoji.
+    /// All reactions to a message were removed, or all with one emoji.
     ReactionsCleared {
-        /// Where the message stands.
+        /// The channel of the message.
         channel: ChannelId,
-        /// Its id.
+        /// The id of the message.
         message: MessageId,
-        /// Which emoji; none means all.
+        /// The emoji, or `None` for all.
         emoji: Option<Emoji>,
     },
-    /// A message was pinned in a channel, or is pinned no more.
+    /// A message was pinned or unpinned in a channel.
     PinsChanged {
-        /// Which channel.
+        /// The channel.
         channel: ChannelId,
     },
     /// A webhook of a channel was created, changed or deleted.
     WebhooksChanged {
-        /// Which channel.
+        /// The channel.
         channel: ChannelId,
     },
     /// An account began to type.
     TypingStarted {
-        /// The channel in which the account types.
+        /// The channel that the account types in.
         channel: ChannelId,
         /// The account that types.
         user: UserId,
     },
-    /// A channel or a thread came.
+    /// A channel or a thread was created.
     ChannelCreated {
         /// The new channel.
         channel: ChannelId,
-        /// Its guild, if it is in one.
+        /// Its guild, if it has one.
         guild: Option<GuildId>,
     },
     /// A channel's or a thread's name, topic or overwrites changed.
     ChannelChanged {
         /// The channel that changed.
         channel: ChannelId,
-        /// Its guild, if it is in one.
+        /// Its guild, if it has one.
         guild: Option<GuildId>,
     },
     /// An account was added to a thread or left it.
     ThreadMembersChanged {
-        /// Which thread.
+        /// The thread.
         thread: ChannelId,
         /// Its guild.
         guild: GuildId,
-        /// Who was added.
+        /// The accounts that were added.
         added: Vec<UserId>,
-        /// Who went.
+        /// The accounts that left.
         removed: Vec<UserId>,
     },
-    /// An account came into a guild.
+    /// An account joined a guild.
     GuildMemberAdded {
-        /// Which guild.
+        /// The guild.
         guild: GuildId,
         /// The account that joined.
         user: UserId,
     },
     /// A member's roles or time-out changed.
     GuildMemberChanged {
-        /// Which guild.
+        /// The guild.
         guild: GuildId,
         /// The account that changed.
         user: UserId,
     },
     /// An account left a guild.
     GuildMemberRemoved {
-        /// Which guild.
+        /// The guild.
         guild: GuildId,
         /// The account that left.
         user: UserId,
     },
-    /// A guild has a new role.
+    /// A role was created in a guild.
     RoleCreated {
-        /// Which guild.
+        /// The guild.
         guild: GuildId,
-        /// Which role.
+        /// The role.
         role: RoleId,
     },
     /// A role's name or permissions changed.
     RoleChanged {
-        /// Which guild.
+        /// The guild.
         guild: GuildId,
-        /// Which role.
+        /// The role.
         role: RoleId,
     },
-    /// A guild has lost a role.
+    /// A role was deleted in a guild.
     RoleDeleted {
-        /// Which guild.
+        /// The guild.
         guild: GuildId,
-        /// Which role.
+        /// The role.
         role: RoleId,
     },
     /// A command was used.
     InteractionCreated {
-        /// Whose command: an application has its bot's id.
+        /// The application of the command, which has its bot's id.
         application: UserId,
-        /// The interaction's id.
+        /// The id of the interaction.
         interaction: u64,
     },
 }
 
-/// Who may hear of an event.
+/// The accounts that may get an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Earshot {
-    /// Who sees this channel.
+    /// Accounts that see this channel.
     Sight(ChannelId),
-    /// Who sees this channel, and this account, which may see it no more.
+    /// Accounts that see this channel, and this account, which may no longer see it.
     SightAnd(ChannelId, UserId),
-    /// Who is in this guild.
+    /// Members of this guild.
     Guild(GuildId),
-    /// Who is in this guild, and this account, which may be in it no more.
+    /// Members of this guild, and this account, which may no longer be one.
     GuildAnd(GuildId, UserId),
     /// This account.
     Account(UserId),
 }
 
 impl Event {
-    /// Tells the library of it, as a bot's event handler does. What the library has no use for is not told.
+    /// Passes the event to the library, as a bot's event handler does. Events that the library does not use
+    /// are skipped.
     ///
     /// ```
     /// # use dirigent::{CallError, Dirigent};
@@ -225,7 +226,7 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// What the call of the handle returned.
+    /// Returns the error of the handle's method.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "only connections of the gateway hear of the others"
@@ -245,7 +246,7 @@ impl Event {
         }
     }
 
-    /// Where it happened; none for what concerns a guild or an account as a whole.
+    /// Returns the channel of the event, or `None` if it concerns a whole guild or account.
     pub const fn channel(&self) -> Option<ChannelId> {
         match self {
             Self::MessageCreated(message) | Self::MessageEdited(message) => Some(message.channel),
@@ -274,7 +275,7 @@ impl Event {
         }
     }
 
-    /// Whether the chat's subscribers hear of it.
+    /// Returns true if the chat's subscribers get it.
     pub(crate) const fn is_chat(&self) -> bool {
         matches!(
             self,
@@ -288,12 +289,12 @@ impl Event {
         )
     }
 
-    /// Whether connections of the gateway hear of it.
+    /// Returns true if gateway connections get it.
     pub(crate) const fn is_pushed(&self) -> bool {
         !matches!(self, Self::MemberJoined { .. } | Self::MemberLeft { .. })
     }
 
-    /// Who may hear of it.
+    /// Returns the accounts that may get it.
     pub const fn earshot(&self) -> Earshot {
         match self {
             Self::MessageCreated(message) | Self::MessageEdited(message) => {

@@ -1,4 +1,4 @@
-//! Where pushed events arrive: the queue of one subscriber.
+//! The queue of pushed events of one subscriber.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use super::event::Event;
 use super::faults::PushFault;
 
-/// One subscriber's queue of pushed events. Its events wait until taken, without a limit.
+/// One subscriber's queue of pushed events. Events wait until you take them, without a limit.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,13 +39,13 @@ impl GatewayEvents {
         Self { inbox, clock }
     }
 
-    /// The next event, if one has arrived.
+    /// Returns the next event, if one has arrived.
     pub fn try_next(&mut self) -> Option<Event> {
         self.inbox.queue().take(&*self.clock)
     }
 
-    /// Tells the library of everything, as a bot's event loop does; to be spawned. Ends when the chat is gone or the driver has
-    /// ended. What the library refuses of an event is that event's affair.
+    /// Passes every event to the library, as a bot's event loop does. Spawn it as a task. It ends when the chat is gone
+    /// or the driver has ended. If the library refuses an event, it goes on with the next one.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -79,13 +79,13 @@ impl GatewayEvents {
         }
     }
 
-    /// Waits for the next event; `None` when the chat is gone.
+    /// Waits for the next event. Returns `None` when the chat is gone.
     ///
-    /// An event that a fault delays is waited for through the chat's clock.
+    /// If a fault delays an event, it waits by the chat's clock.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future loses no event.
+    /// You can drop the future without losing an event.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(event) = self.try_next() {
@@ -107,18 +107,18 @@ impl GatewayEvents {
         }
     }
 
-    /// How many events have arrived or are under way.
+    /// Returns how many events have arrived or are on their way.
     pub fn pending(&self) -> usize {
         let queue = self.inbox.queue();
         queue.ready.len() + queue.held.len()
     }
 
-    /// Cuts the connection: nothing arrives until [`reconnect`](Self::reconnect).
+    /// Cuts the connection. No event arrives until [`reconnect`](Self::reconnect).
     pub fn disconnect(&mut self) {
         self.inbox.queue().connected = false;
     }
 
-    /// Connects again. A resumed session replays what was missed in order; a new one has lost it.
+    /// Connects again. A resumed session replays missed events in order; a new one has lost them.
     pub fn reconnect(&mut self, resumed: bool) {
         let mut queue = self.inbox.queue();
         queue.connected = true;
@@ -143,12 +143,12 @@ impl fmt::Debug for GatewayEvents {
     }
 }
 
-/// What the chat and one subscriber share.
+/// The state that the chat and one subscriber share.
 pub(crate) struct Inbox {
     queue: Mutex<Queue>,
-    /// Told when an event arrives.
+    /// Notified when an event arrives.
     arrived: Notify,
-    /// Whether the subscriber is gone.
+    /// True if the subscriber is gone.
     dropped: AtomicBool,
 }
 
@@ -165,7 +165,7 @@ impl Inbox {
         self.dropped.load(Ordering::Acquire)
     }
 
-    /// Puts an event in, as the fault has it.
+    /// Adds an event, with its fault.
     pub(crate) fn put(&self, event: Event, fault: Option<PushFault>, now: Timestamp) {
         self.queue().put(event, fault, now);
         self.arrived.notify_one();
@@ -177,7 +177,7 @@ impl Inbox {
         self.arrived.notify_one();
     }
 
-    /// Says that nothing will come any more.
+    /// Ends the queue, because no more events will come.
     pub(crate) fn close(&self) {
         self.queue().closed = true;
         self.arrived.notify_one();
@@ -191,31 +191,31 @@ impl Inbox {
 /// An event that a fault holds back.
 struct Held {
     event: Event,
-    /// How many later events must arrive before it; none means that only time releases it.
+    /// The number of later events that must arrive before it. With `None` only time releases it.
     events_left: Option<u32>,
-    /// When it is released at the latest.
+    /// The latest time at which it is released.
     due: Timestamp,
 }
 
-/// What an empty queue may hope for.
+/// The prospects of an empty queue.
 enum Outlook {
-    /// Nothing will come.
+    /// No more events will come.
     Over,
-    /// A held event at this moment, or another one before.
+    /// An event comes at this time, or earlier.
     At(Timestamp),
-    /// Something, some time.
+    /// An event may come at any time.
     Open,
 }
 
 /// The events of one subscriber.
 struct Queue {
-    /// Those that arrived.
+    /// Events that have arrived.
     ready: VecDeque<Event>,
-    /// Those held back, in the order in which they happened.
+    /// Events that are held back, in order.
     held: Vec<Held>,
-    /// Whether the subscriber hears anything.
+    /// True if the subscriber gets events.
     connected: bool,
-    /// Whether the chat is gone.
+    /// True if the chat is gone.
     closed: bool,
 }
 
@@ -249,7 +249,7 @@ impl Queue {
         }
     }
 
-    /// Tells the held events that one more has overtaken them.
+    /// Counts one more event that overtakes those held back.
     fn count_down(&mut self) {
         for held in &mut self.held {
             held.events_left = held.events_left.map(|left| left.saturating_sub(1));

@@ -1,4 +1,4 @@
-//! Faults on demand: what goes wrong, and when.
+//! Faults on demand.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use dirigent::ports::{ApiError, Certainty, ErrorKind};
 use super::ledger::Call;
 use crate::Random;
 
-/// What may happen to a request.
+/// A fault of a request.
 ///
 /// ```
 /// use dirigent_testkit::memory_discord::Fault;
@@ -19,30 +19,32 @@ use crate::Random;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Fault {
-    /// It is carried out, and its answer is lost.
+    /// The request is performed, but its answer is lost.
     LostAnswer,
-    /// It is not carried out, and no answer comes: for the caller the same as a lost one.
+    /// The request is not performed, and no answer comes. The caller cannot tell it from a lost answer.
     NotDelivered,
-    /// 429. Requests of the account for the same operation and channel are refused until then.
+    /// 429. Requests of the account for this operation and channel are refused until the wait is over.
     RateLimited {
-        /// How long to wait.
+        /// The time to wait.
         retry_after: Duration,
     },
-    /// It is carried out, and a 5xx comes back.
+    /// The request is performed, but a 5xx comes back.
     ServerErrorApplied,
-    /// It is not carried out, and a 5xx comes back.
+    /// The request is not performed, and a 5xx comes back.
     ServerErrorNotApplied,
-    /// The connection is refused: it is not carried out, and the caller knows (`Unavailable`, `NotDone`).
+    /// The connection is refused. The request is not performed, and the caller knows that (`Unavailable`,
+    /// `NotDone`).
     Refused,
-    /// A post is carried out later, even if its caller was dropped; the answer is lost at once. Any
-    /// other request is not carried out at all.
+    /// A post is performed later, even if its caller was dropped, but its answer is lost at once. Any other
+    /// request is not performed at all.
     LandsLate {
-        /// How much later.
+        /// The delay.
         by: Duration,
     },
     /// 403: the request is refused for lack of permission.
     Forbidden,
-    /// 400 with this code of the chat's own: what the message says is not taken. Discord's `AutoMod` has 200000.
+    /// 400 with a code of the chat itself, because it does not accept the text. For example, Discord's `AutoMod`
+    /// has 200000.
     Blocked {
         /// The chat's number for the reason.
         code: u64,
@@ -51,20 +53,20 @@ pub enum Fault {
     Gone,
     /// 401: the token is not accepted.
     Unauthorized,
-    /// It is carried out at once, and the answer takes this long.
+    /// The request is performed at once, but its answer is late.
     SlowAnswer {
-        /// How long.
+        /// The delay.
         by: Duration,
     },
-    /// It takes this long until it is carried out; dropping the call before undoes it.
+    /// The request is performed late. Dropping the call before that cancels it.
     SlowRequest {
-        /// How long.
+        /// The delay.
         by: Duration,
     },
 }
 
 impl Fault {
-    /// Whether the request is carried out all the same.
+    /// Returns true if the request is performed nevertheless.
     pub const fn is_applied(self) -> bool {
         match self {
             Self::LostAnswer
@@ -83,7 +85,7 @@ impl Fault {
         }
     }
 
-    /// The error that the caller gets in place of the answer; `None` when the answer arrives.
+    /// Returns the error that the caller gets instead of the answer, or `None` if the answer arrives.
     pub fn error(self) -> Option<ApiError> {
         let kind = match self {
             Self::LostAnswer | Self::NotDelivered | Self::LandsLate { .. } => ErrorKind::NoAnswer,
@@ -105,14 +107,14 @@ impl Fault {
     }
 }
 
-/// The error of a 429.
+/// Returns the error of a 429.
 pub(crate) fn rate_limited(retry_after: Duration) -> ApiError {
     ApiError::new(ErrorKind::RateLimited)
         .with_certainty(Certainty::NotDone)
         .with_retry_after(retry_after)
 }
 
-/// What may happen to a pushed event on its way to one subscriber.
+/// A fault of a pushed event on its way to one subscriber.
 ///
 /// ```
 /// use dirigent_testkit::memory_discord::PushFault;
@@ -121,26 +123,26 @@ pub(crate) fn rate_limited(retry_after: Duration) -> ApiError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PushFault {
-    /// It never arrives.
+    /// The event never arrives.
     Dropped,
-    /// It arrives twice.
+    /// The event arrives twice.
     Duplicated,
-    /// It arrives after this many later ones.
+    /// The event arrives after this many later ones.
     HeldBack {
-        /// How many overtake it.
+        /// The number of events that overtake it.
         events: u32,
-        /// Released after this time, if fewer follow.
+        /// The longest delay, if fewer events follow.
         at_most: Duration,
     },
-    /// It arrives this much later.
+    /// The event arrives late.
     Delayed {
-        /// How much.
+        /// The delay.
         by: Duration,
     },
 }
 
-/// What goes wrong, and when: some faults in a fixed order, others by chance from a seed. The same
-/// plan and the same requests give the same faults.
+/// A plan of faults: some in a fixed order, others at random from a seed. With an equal plan and equal requests
+/// you get equal faults.
 ///
 /// ```
 /// use dirigent_testkit::memory_discord::{Call, Fault, Faults, PushFault};
@@ -152,20 +154,20 @@ pub enum PushFault {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Faults {
-    /// Where chance comes from.
+    /// The source of random faults.
     dice: Random,
-    /// Faults of the next calls, soonest first.
+    /// Faults of the next calls, in order.
     scripted: VecDeque<Scripted>,
     /// Faults of the next pushed events.
     scripted_pushes: VecDeque<PushFault>,
-    /// Faults by chance.
+    /// Random faults.
     rates: Vec<Rate>,
-    /// Faults of pushed events by chance, each with its rate in thousandths.
+    /// Random faults of pushed events, each with its rate in thousandths.
     push_rates: Vec<(PushFault, u32)>,
 }
 
 impl Faults {
-    /// Nothing goes wrong yet; chance will come from this seed.
+    /// Creates a plan without faults. Random faults will come from this seed.
     pub const fn new(seed: u64) -> Self {
         Self {
             dice: Random::new(seed),
@@ -176,8 +178,8 @@ impl Faults {
         }
     }
 
-    /// A bad day: answers lost, refused and late, events lost, doubled and overtaken, each at the
-    /// rate that the project's long simulations use.
+    /// Creates a plan for a bad day. Answers are lost, refused and late. Events are lost, duplicated and
+    /// overtaken. The rates are those of the project's long simulations.
     pub fn hostile(seed: u64) -> Self {
         let second = Duration::from_secs(1);
         Self::new(seed)
@@ -196,49 +198,49 @@ impl Faults {
             .with_push_rate(PushFault::Delayed { by: second * 20 }, 20)
     }
 
-    /// Lets calls of any operation go wrong in this way, at a rate in thousandths.
+    /// Adds a fault to calls of any operation, at a rate in thousandths.
     #[must_use]
     pub fn with_rate(mut self, fault: Fault, per_mille: u32) -> Self {
         self.rates.push(Rate { call: None, fault, per_mille });
         self
     }
 
-    /// Lets calls of one operation go wrong in this way, at a rate in thousandths.
+    /// Adds a fault to calls of one operation, at a rate in thousandths.
     #[must_use]
     pub fn with_call_rate(mut self, call: Call, fault: Fault, per_mille: u32) -> Self {
         self.rates.push(Rate { call: Some(call), fault, per_mille });
         self
     }
 
-    /// Lets pushed events go wrong in this way, at a rate in thousandths.
+    /// Adds a fault to pushed events, at a rate in thousandths.
     #[must_use]
     pub fn with_push_rate(mut self, fault: PushFault, per_mille: u32) -> Self {
         self.push_rates.push((fault, per_mille));
         self
     }
 
-    /// Lets the next post go wrong, or the one after those already planned.
+    /// Plans a fault for the next post, after those already planned.
     pub fn next_post(&mut self, fault: Fault) {
         self.next(Call::Post, fault);
     }
 
-    /// Lets the next call of this operation go wrong, or the one after those already planned.
+    /// Plans a fault for the next call of this operation, after those already planned.
     pub fn next(&mut self, call: Call, fault: Fault) {
         self.scripted.push_back(Scripted { account: None, call, fault });
     }
 
-    /// Lets the next call of this operation by one account go wrong.
+    /// Plans a fault for the next call of this operation by one account.
     pub fn next_by(&mut self, account: UserId, call: Call, fault: Fault) {
         self.scripted.push_back(Scripted { account: Some(account), call, fault });
     }
 
-    /// Lets the next pushed event go wrong, or the one after those already planned. With several
-    /// subscribers each one's copy counts.
+    /// Plans a fault for the next pushed event, after those already planned. If there are several subscribers,
+    /// each one's copy counts.
     pub fn next_push(&mut self, fault: PushFault) {
         self.scripted_pushes.push_back(fault);
     }
 
-    /// Ends all faults, planned ones too. The state of chance is kept.
+    /// Ends all faults, including planned ones. The random state stays.
     pub fn stop(&mut self) {
         self.scripted.clear();
         self.scripted_pushes.clear();
@@ -246,7 +248,7 @@ impl Faults {
         self.push_rates.clear();
     }
 
-    /// The fault that hits this call.
+    /// Returns the fault that hits this call.
     pub fn draw(&mut self, account: UserId, call: Call) -> Option<Fault> {
         if !self.scripted.is_empty() {
             let place = self.scripted.iter().position(|planned| planned.hits(account, call));
@@ -261,7 +263,7 @@ impl Faults {
         self.dice.by_rate(fits.map(|rate| (rate.fault, rate.per_mille)))
     }
 
-    /// The fault that hits this event for one subscriber.
+    /// Returns the fault that hits this event for one subscriber.
     pub(crate) fn draw_push(&mut self) -> Option<PushFault> {
         if let Some(fault) = self.scripted_pushes.pop_front() {
             return Some(fault);
@@ -273,7 +275,7 @@ impl Faults {
     }
 }
 
-/// A fault for one call to come.
+/// A fault of one future call.
 #[derive(Clone, Copy, Debug)]
 struct Scripted {
     account: Option<UserId>,
@@ -287,10 +289,10 @@ impl Scripted {
     }
 }
 
-/// A fault that comes by chance.
+/// A random fault.
 #[derive(Clone, Copy, Debug)]
 struct Rate {
-    /// The operation; none means all.
+    /// The operation, or `None` for all.
     call: Option<Call>,
     fault: Fault,
     per_mille: u32,

@@ -1,4 +1,4 @@
-//! A guild as a test sets it up: its members and their roles.
+//! A guild, with methods that set up its members and their roles.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::permissions::Permissions;
 use super::role::RoleId;
 use super::shared::SharedWorld;
 
-/// A guild: who is in it, and what roles allow. A cheap clone; what it does counts as no request.
+/// A guild, with its members and roles. Clones are cheap, and calls do not count as requests.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -41,25 +41,26 @@ impl MemoryGuild {
         Self { world, id }
     }
 
-    /// Adds an account; says whether there is such a guild.
+    /// Adds an account. Returns true if the guild exists.
     pub fn add_member(&self, user: UserId) -> bool {
         let mut world = self.world.lock();
         world.join_guild(self.id, user);
         world.places.guilds.contains_key(&self.id)
     }
 
-    /// Takes an account out of the guild with all its channels; says whether it was in it. The owner
-    /// stays.
+    /// Removes an account from the guild and all its channels. Returns true if it was a member. The
+    /// owner stays.
     pub fn remove_member(&self, user: UserId) -> bool {
         self.world.lock().leave_guild(self.id, user)
     }
 
-    /// Adds a role, which no member has yet.
+    /// Adds a role. No member has it yet.
     pub fn add_role(&self, name: impl Into<String>, permissions: Permissions) -> RoleId {
         self.world.lock().add_role(self.id, name.into(), permissions)
     }
 
-    /// Changes what a role allows in the whole guild; [`RoleId::everyone`] is the role that all have.
+    /// Changes a role's permissions in the whole guild. [`RoleId::everyone`] is the role that every
+    /// member has.
     pub fn set_role_permissions(&self, role: RoleId, permissions: Permissions) {
         let mut world = self.world.lock();
         world.change_guild(self.id, |guild| {
@@ -70,7 +71,7 @@ impl MemoryGuild {
         world.publish(Event::RoleChanged { guild: self.id, role });
     }
 
-    /// Deletes a role; the one of everyone stays.
+    /// Deletes a role. The role of everyone stays.
     pub fn delete_role(&self, role: RoleId) {
         if role == RoleId::everyone(self.id) {
             return;
@@ -85,7 +86,7 @@ impl MemoryGuild {
         world.publish(Event::RoleDeleted { guild: self.id, role });
     }
 
-    /// Adds an emoji of the guild's own; returns its id.
+    /// Adds an emoji to the guild. Returns its id.
     pub fn add_emoji(&self, name: impl Into<String>) -> u64 {
         let mut world = self.world.lock();
         let id = world.next_id();
@@ -122,18 +123,19 @@ impl MemoryGuild {
         world.publish(Event::GuildMemberChanged { guild: self.id, user });
     }
 
-    /// Makes an account an administrator, or ends that. No event says that it sees more.
+    /// Makes an account an administrator, or ends that. No event says that it sees more channels.
     pub fn set_administrator(&self, user: UserId, is_administrator: bool) {
         self.set_special(user, "administrators", Permissions::ADMINISTRATOR, is_administrator);
     }
 
-    /// Lets an account create, delete and open channels, or ends that. It sees no more for it.
+    /// Lets an account create, delete and open channels, or ends that. It does not see more channels
+    /// because of this.
     pub fn set_channel_manager(&self, user: UserId, is_manager: bool) {
         let rights = Permissions::MANAGE_CHANNELS | Permissions::MANAGE_ROLES;
         self.set_special(user, "channel managers", rights, is_manager);
     }
 
-    /// The guild's channels and threads with their names, in the order of creation.
+    /// Returns the guild's channels and threads with their names, in the order of creation.
     pub fn channel_names(&self) -> Vec<(ChannelId, String)> {
         let world = self.world.lock();
         let channels = world.places.guilds.get(&self.id).into_iter().flat_map(|it| &it.channels);
@@ -141,7 +143,7 @@ impl MemoryGuild {
         rooms.map(|room| (room.id, room.name.clone())).collect()
     }
 
-    /// Gives or takes a role that is made for one purpose.
+    /// Gives or takes a role that exists for one purpose.
     fn set_special(&self, user: UserId, name: &str, permissions: Permissions, has_it: bool) {
         let mut world = self.world.lock();
         if has_it {

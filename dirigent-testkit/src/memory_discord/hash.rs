@@ -1,4 +1,4 @@
-//! A fast hash for ids, the same in every run.
+//! A fast hash for ids that is equal in every run.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,8 +6,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A map by ids. No outside party chooses the ids, so none can make them collide.
 pub(crate) type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
 
-/// Folds 64 bits at a time by a long multiplication, so that every bit of an id counts: the low
-/// ones of ids are often alike.
+/// Folds 64 bits at a time by a long multiplication, so that every bit of an id counts. The low
+/// bits of ids are often alike.
 #[derive(Debug, Default)]
 pub struct IdHasher {
     state: u64,

@@ -1,4 +1,4 @@
-//! What is kept of a channel's messages.
+//! The stored messages of a channel.
 
 use std::collections::VecDeque;
 
@@ -8,13 +8,13 @@ use super::details::Details;
 
 /// The newest messages of a channel, oldest first.
 ///
-/// Adding is cheap at any length; a deleted message leaves a hole, and holes are filled up when
-/// they are the greater part.
+/// Adding is cheap at any length. A deleted message leaves a hole, and holes are removed once they
+/// are the majority.
 #[derive(Debug, Default)]
 pub struct History {
-    /// By id; the id of a hole stays, so that the order can be searched.
+    /// The slots by id. A hole keeps its id, so that the order can be searched.
     slots: VecDeque<Slot>,
-    /// How many slots are holes.
+    /// The number of holes.
     holes: usize,
 }
 
@@ -42,10 +42,11 @@ impl Slot {
 }
 
 impl History {
-    /// Adds the newest message and forgets the oldest ones beyond the limit.
+    /// Adds the newest message, and forgets the oldest ones beyond the limit.
     pub fn keep(&mut self, message: ChatMessage, details: Details, kept_max: usize) {
         if self.slots.len() == self.slots.capacity() {
-            // By half, and not from four: of ten thousand channels most have few messages.
+            // Grow by half, and from one instead of four, because most of ten thousand channels
+            // have few messages.
             self.slots.reserve_exact((self.slots.len() / 2).max(1));
         }
         self.slots.push_back(Slot::Message(message, details));
@@ -61,7 +62,7 @@ impl History {
         self.slots.get(place)?.message()
     }
 
-    /// A message with what it has besides, to change them.
+    /// Returns a message and its details, to change them.
     pub(crate) fn whole_mut(&mut self, id: MessageId) -> Option<(&mut ChatMessage, &mut Details)> {
         let place = self.slots.binary_search_by_key(&id, Slot::id).ok()?;
         match self.slots.get_mut(place)? {
@@ -70,7 +71,7 @@ impl History {
         }
     }
 
-    /// What a message has besides, if it is still there.
+    /// Returns the details of a message, if it still exists.
     pub fn details(&self, id: MessageId) -> Option<&Details> {
         let place = self.slots.binary_search_by_key(&id, Slot::id).ok()?;
         match self.slots.get(place)? {
@@ -79,12 +80,12 @@ impl History {
         }
     }
 
-    /// The same, to change it.
+    /// Returns the details of a message, to change them.
     pub fn details_mut(&mut self, id: MessageId) -> Option<&mut Details> {
         self.whole_mut(id).map(|(_, details)| details)
     }
 
-    /// Deletes a message, and its files with it; says whether there was one.
+    /// Deletes a message and its files. Returns true if it existed.
     pub fn remove(&mut self, id: MessageId) -> bool {
         let Ok(place) = self.slots.binary_search_by_key(&id, Slot::id) else {
             return false;
@@ -100,12 +101,12 @@ impl History {
         true
     }
 
-    /// All messages, oldest first.
+    /// Returns all messages, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &ChatMessage> {
         self.slots.iter().filter_map(Slot::message)
     }
 
-    /// A page of messages, newest first: the newest ones, or those right after one.
+    /// Returns a page of messages, newest first: the newest ones, or those right after a message.
     pub fn page(&self, after: Option<MessageId>, limit: usize) -> Vec<&ChatMessage> {
         let Some(after) = after else {
             return self.iter().rev().take(limit).collect();
@@ -117,14 +118,14 @@ impl History {
         page
     }
 
-    /// A page of messages, newest first: those right before one.
+    /// Returns a page of the messages right before a message, newest first.
     pub fn page_before(&self, before: MessageId, limit: usize) -> Vec<&ChatMessage> {
         let end = self.slots.partition_point(|slot| slot.id() < before);
         let earlier = self.slots.range(..end).rev().filter_map(Slot::message);
         earlier.take(limit).collect()
     }
 
-    /// A page of messages, newest first: one with as many before as after it.
+    /// Returns a page around a message, newest first, with as many before it as after it.
     pub fn page_around(&self, around: MessageId, limit: usize) -> Vec<&ChatMessage> {
         let mut page = self.page(Some(around), limit / 2);
         let rest = limit.saturating_sub(limit / 2);
@@ -132,7 +133,7 @@ impl History {
         page
     }
 
-    /// The newest message.
+    /// Returns the newest message.
     pub fn newest(&self) -> Option<MessageId> {
         self.iter().next_back().map(|message| message.id)
     }

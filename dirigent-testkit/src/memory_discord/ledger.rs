@@ -1,4 +1,4 @@
-//! What was asked of the chat: counts of every call, and on request every post.
+//! The record of requests to the chat: counts of every call and, if you ask for it, every post.
 
 use std::collections::VecDeque;
 
@@ -52,7 +52,7 @@ pub enum Call {
 }
 
 impl Call {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 16] = [
         Self::Me,
         Self::Post,
@@ -73,7 +73,7 @@ impl Call {
     ];
 }
 
-/// How often each operation was asked for, failed attempts included.
+/// How often each operation was requested, including failed attempts.
 ///
 /// ```
 /// use dirigent_testkit::memory_discord::{Call, Calls};
@@ -81,36 +81,36 @@ impl Call {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// By the order of [`Call::ALL`].
+    /// The counts in the order of [`Call::ALL`].
     counts: [u64; Call::ALL.len()],
     /// Attempts before a rate limit was over.
     too_early: u64,
-    /// Attempts with a token that had been revoked.
+    /// Attempts with a revoked token.
     unauthorized: u64,
 }
 
 impl Calls {
-    /// How often this one was asked for.
+    /// Returns how often this operation was requested.
     pub fn of(&self, call: Call) -> u64 {
         self.counts.get(call as usize).copied().unwrap_or(0)
     }
 
-    /// How many requests there were in all.
+    /// Returns how many requests there were in all.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// How many came while their account had been told to wait.
+    /// Returns how many requests came before the end of a wait that their account was given.
     pub const fn too_early(&self) -> u64 {
         self.too_early
     }
 
-    /// How many came with a token that is not valid.
+    /// Returns how many requests came with an invalid token.
     pub const fn unauthorized(&self) -> u64 {
         self.unauthorized
     }
 
-    /// What was added since an earlier reading.
+    /// Returns the difference to earlier counts.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut added = *self;
@@ -123,7 +123,7 @@ impl Calls {
     }
 }
 
-/// One attempt to post, as the chat saw it. It holds no text.
+/// One attempt to post, as the chat saw it. It contains no text.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -135,27 +135,29 @@ impl Calls {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PostRecord {
-    /// When the request arrived.
+    /// The time at which the request arrived.
     pub at: Timestamp,
-    /// With whose token.
+    /// The account of the token.
     pub author: UserId,
     /// The channel to post in.
     pub channel: ChannelId,
-    /// The nonce it brought.
+    /// The nonce of the post.
     pub nonce: Nonce,
-    /// Whom it might ping.
+    /// The accounts that it may ping.
     pub mentions: Mentions,
-    /// The message it answers.
+    /// The message that it answers.
     pub reply_to: Option<MessageId>,
-    /// How many characters (Unicode scalars) it has.
+    /// The number of its characters (Unicode scalars).
     pub chars: usize,
-    /// How many embeds it has. [`MemoryChannel::embeds`](super::MemoryChannel::embeds) shows those that were posted.
+    /// The number of its embeds. [`MemoryChannel::embeds`](super::MemoryChannel::embeds) returns those that were
+    /// posted.
     pub embeds: usize,
-    /// How many files it has. [`MemoryChannel::files`](super::MemoryChannel::files) has those that were posted.
+    /// The number of its files. [`MemoryChannel::files`](super::MemoryChannel::files) returns those that were
+    /// posted.
     pub files: usize,
-    /// The message that it made, or that an earlier one with its nonce had made.
+    /// The message that it created, or that an earlier post with its nonce had created.
     pub message: Option<MessageId>,
-    /// Whether the nonce was known.
+    /// True if the nonce was known.
     pub deduplicated: bool,
     /// The fault that hit it.
     pub fault: Option<Fault>,
@@ -168,12 +170,12 @@ pub(crate) struct Ledger {
     calls: Calls,
     /// The newest attempts to post, oldest first.
     posts: VecDeque<PostRecord>,
-    /// How many of them are kept; 0 keeps none.
+    /// The most attempts to store; 0 stores none.
     posts_max: usize,
 }
 
 impl Ledger {
-    /// The counts so far.
+    /// Returns the counts so far.
     pub(crate) const fn calls(&self) -> Calls {
         self.calls
     }
@@ -192,7 +194,7 @@ impl Ledger {
         self.calls.unauthorized += 1;
     }
 
-    /// Keeps this many posts from now on.
+    /// Stores this many posts from now on.
     pub(crate) fn keep_posts(&mut self, posts_max: usize) {
         self.posts_max = posts_max;
         while self.posts.len() > posts_max {
@@ -200,7 +202,7 @@ impl Ledger {
         }
     }
 
-    /// Whether posts are kept at all.
+    /// Returns true if posts are stored.
     pub(crate) const fn keeps_posts(&self) -> bool {
         self.posts_max > 0
     }
@@ -212,7 +214,7 @@ impl Ledger {
         self.posts.push_back(record);
     }
 
-    /// Hands over the kept posts and forgets them.
+    /// Returns the stored posts, and forgets them.
     pub(crate) fn take_posts(&mut self) -> Vec<PostRecord> {
         std::mem::take(&mut self.posts).into()
     }

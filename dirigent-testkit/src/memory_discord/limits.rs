@@ -1,4 +1,4 @@
-//! Rate limits in force.
+//! The current rate limits.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use dirigent::{ChannelId, Clock, UserId};
 use super::hash::IdMap;
 use super::ledger::Call;
 
-/// What a limit is for: an account's requests of one kind in one channel.
+/// The key of a limit: an account's requests of one kind in one channel.
 pub(crate) type LimitKey = (UserId, Call, Option<ChannelId>);
 
-/// What an account was told to wait for.
+/// The wait of an account.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
-    /// When it was told.
+    /// The time at which the wait began.
     from: Timestamp,
-    /// When it may go on.
+    /// The time at which the wait ends.
     until: Timestamp,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// How long the account still has to wait. A clock that stepped back ends a limit.
+    /// Returns the remaining wait of the account. If the clock stepped back, the limit ends.
     pub(crate) fn left(&mut self, clock: &dyn Clock, key: LimitKey) -> Option<Duration> {
         if self.by_key.is_empty() {
             return None;
@@ -45,7 +45,7 @@ impl Limits {
         self.by_key.insert(key, Limit { from: now, until: now + wait });
     }
 
-    /// Ends all of them.
+    /// Ends all limits.
     pub(crate) fn lift(&mut self) {
         self.by_key.clear();
     }

@@ -1,4 +1,4 @@
-//! What is done to a message that stands: reactions and pins, with what is pushed of it.
+//! Changes of an existing message besides its text, which are reactions and pins, and their events.
 
 use dirigent::ports::ChatKind;
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
@@ -8,10 +8,10 @@ use super::emoji::Emoji;
 use super::event::Event;
 use super::world::World;
 
-/// Discord's number for the message that tells of a pin.
+/// Discord's number for the message that announces a pin.
 const PINNED: u8 = 6;
 
-/// Adds an account's reaction; says whether it was not there.
+/// Adds an account's reaction. Returns true if it is new.
 pub fn react(
     world: &mut World,
     (channel, message): (ChannelId, MessageId),
@@ -26,7 +26,7 @@ pub fn react(
     added
 }
 
-/// Takes an account's reaction away; says whether it was there.
+/// Removes an account's reaction. Returns true if it existed.
 pub fn take_reaction(
     world: &mut World,
     (channel, message): (ChannelId, MessageId),
@@ -41,7 +41,8 @@ pub fn take_reaction(
     taken
 }
 
-/// Takes away all reactions with an emoji, or with `None` all; says whether there were any.
+/// Removes all reactions with an emoji, or with `None` all reactions. Returns true if there were
+/// any.
 pub fn clear_reactions(
     world: &mut World,
     (channel, message): (ChannelId, MessageId),
@@ -54,7 +55,8 @@ pub fn clear_reactions(
     cleared
 }
 
-/// Pins a message, of which a message of Discord's own tells; says whether it was not pinned.
+/// Pins a message, and announces it with a message of Discord's own. Returns true if it was not
+/// pinned.
 pub fn pin(world: &mut World, (channel, message): (ChannelId, MessageId), user: UserId) -> bool {
     let now = world.clock.now();
     let room = world.places.rooms.get_mut(&channel);
@@ -77,7 +79,7 @@ pub fn pin(world: &mut World, (channel, message): (ChannelId, MessageId), user: 
     true
 }
 
-/// Takes a pin away; says whether there was one.
+/// Removes a pin. Returns true if there was one.
 pub fn unpin(world: &mut World, (channel, message): (ChannelId, MessageId)) -> bool {
     let room = world.places.rooms.get_mut(&channel);
     let unpinned = room.is_some_and(|room| room.pins.remove(message));
@@ -88,7 +90,7 @@ pub fn unpin(world: &mut World, (channel, message): (ChannelId, MessageId)) -> b
     unpinned
 }
 
-/// Changes what a message has besides its text, if it is there.
+/// Changes the details of a message, if it exists.
 fn change(
     world: &mut World,
     channel: ChannelId,

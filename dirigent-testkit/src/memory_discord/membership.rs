@@ -1,4 +1,4 @@
-//! Coming and going: who gets sight of a channel and who loses it.
+//! Joining and leaving: which accounts begin or stop seeing a channel.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::rules::{Overwrite, Target};
 use super::world::World;
 
 impl World {
-    /// Gives sight of a channel; says whether the account had none before.
+    /// Lets an account see a channel. Returns true if it did not before.
     pub fn join(&mut self, channel: ChannelId, user: UserId) -> bool {
         let Some(room) = self.places.rooms.get(&channel) else {
             return false;
@@ -34,8 +34,8 @@ impl World {
         .contains(&user)
     }
 
-    /// Takes sight of a channel; says whether the account sees it no more. Administrators see it
-    /// all the same.
+    /// Hides a channel from an account. Returns true if the account no longer sees it.
+    /// Administrators still do.
     pub fn leave(&mut self, channel: ChannelId, user: UserId) -> bool {
         let guild = self.places.rooms.get(&channel).and_then(|room| room.guild);
         if guild.is_some_and(|guild| self.places.is_administrator(guild, user)) {
@@ -54,7 +54,8 @@ impl World {
         .contains(&user)
     }
 
-    /// Changes a channel, and pushes what comes of it; says who sees it now and who no more.
+    /// Changes a channel, and pushes the consequences. Returns the accounts that begin or stop
+    /// seeing it.
     pub fn change_room(&mut self, channel: ChannelId, change: impl FnOnce(&mut Room)) -> Changed {
         let before = self.places.audience(channel);
         let Some(room) = self.places.room_mut(channel) else {
@@ -84,7 +85,7 @@ impl World {
         changed
     }
 
-    /// Adds an account to a guild; says whether it was not in it.
+    /// Adds an account to a guild. Returns true if it was no member.
     pub(crate) fn join_guild(&mut self, guild: GuildId, user: UserId) -> bool {
         let now = self.clock.now();
         let is_in = |found: &super::places::Guild| found.members.contains_key(&user);
@@ -98,8 +99,8 @@ impl World {
         true
     }
 
-    /// Takes an account out of a guild with all its channels; says whether it was in it. The owner
-    /// stays.
+    /// Removes an account from a guild and all its channels. Returns true if it was a member. The
+    /// owner stays.
     pub(crate) fn leave_guild(&mut self, guild: GuildId, user: UserId) -> bool {
         let Some(left) = self.places.guilds.get(&guild) else {
             return false;
@@ -127,14 +128,14 @@ impl World {
         true
     }
 
-    /// Adds a channel and says so.
+    /// Adds a channel, and pushes the event.
     pub fn add_room(&mut self, room: Room) {
         let (channel, guild) = (room.id, room.guild);
         self.places.add(room);
         self.publish(Event::ChannelCreated { channel, guild });
     }
 
-    /// Deletes a channel and its threads; says whether there was one.
+    /// Deletes a channel and its threads. Returns true if it existed.
     pub fn delete_channel(&mut self, channel: ChannelId) -> bool {
         if let Some(room) = self.places.rooms.get(&channel) {
             let (guild, kind, parent) = (room.guild, room.kind, room.parent);
@@ -144,7 +145,7 @@ impl World {
         !self.places.remove(channel).is_empty()
     }
 
-    /// Changes what a guild says of permissions, and pushes who then sees what.
+    /// Changes the permissions of a guild, and pushes who then sees which channel.
     pub fn change_guild(&mut self, guild: GuildId, change: impl FnOnce(&mut super::places::Guild)) {
         let Some(found) = self.places.guilds.get(&guild) else {
             return;
@@ -168,7 +169,7 @@ impl World {
     }
 }
 
-/// Who got sight of a channel, and who lost it.
+/// The accounts that began or stopped seeing a channel.
 #[derive(Debug, Default)]
 pub struct Changed {
     came: Vec<UserId>,

@@ -16,14 +16,14 @@ use super::ledger::PostRecord;
 use super::permissions::Permissions;
 use super::world::World;
 
-/// The most characters that a message may have (resources/message).
+/// The most characters of a message (resources/message).
 pub(crate) const CONTENT_CHARS_MAX: usize = 2_000;
 
 /// The most messages on a page of history (resources/message).
 pub(crate) const PAGE_MAX: u8 = 100;
 
 impl World {
-    /// Posts through the API, and logs it where that is wanted.
+    /// Posts through the API, and logs the post if that is switched on.
     pub fn post(
         &mut self,
         me: UserId,
@@ -88,7 +88,8 @@ impl World {
         Ok(Posted { id, deduplicated: false })
     }
 
-    /// The content of a post with embeds or files, if the account may post them and they are acceptable.
+    /// Returns the content of a post with embeds or files, if the account may post them and they are
+    /// valid.
     fn beside(&self, me: UserId, post: &Post) -> Result<Arc<str>, ApiError> {
         let allowed = self.places.permissions(post.channel, me);
         let needs = [
@@ -106,7 +107,7 @@ impl World {
         if content.trim().is_empty() { Ok(Arc::default()) } else { acceptable(content) }
     }
 
-    /// Keeps the files of a post. Each account can read them.
+    /// Stores the files of a post. Every account can read them.
     fn attach(&mut self, details: &mut Details, files: &[ReplyFile]) {
         for file in files {
             let id = self.next_id();
@@ -116,7 +117,7 @@ impl World {
         }
     }
 
-    /// Lets an account say something without the API: a person with a client, a webhook.
+    /// Posts a message without the API, like a person with a client or a webhook.
     pub fn say(
         &mut self,
         channel: ChannelId,
@@ -145,7 +146,7 @@ impl World {
         Ok(id)
     }
 
-    /// Lets an account say something that has more than words.
+    /// Posts a message that has more than words.
     pub fn say_with(
         &mut self,
         channel: ChannelId,
@@ -163,7 +164,7 @@ impl World {
         Ok(id)
     }
 
-    /// The message that is answered, as the answer shows it.
+    /// Returns the message that is answered, as the answer shows it.
     fn quoted(&self, channel: ChannelId, answered: MessageId) -> Option<Box<Quoted>> {
         let answered = self.places.rooms.get(&channel)?.messages.find(answered)?;
         let name = answered.author_name.clone();
@@ -171,14 +172,14 @@ impl World {
         Some(Box::new(quoted.by(answered.author_kind)))
     }
 
-    /// Keeps a new message and pushes it.
+    /// Stores a new message and pushes it.
     pub fn append(&mut self, mut message: ChatMessage, details: Details) {
         if message.author_name.is_none() {
             let author = self.accounts.get(message.author);
             message.author_name = author.map(|account| Arc::clone(&account.name));
         }
         if message.author_kind != AuthorKind::Bot {
-            // It is asked of what people say.
+            // This is needed for people's messages.
             message.mentioned_bots = self.accounts.bots_in(&message.content);
         }
         details.tell(&mut message);
@@ -195,7 +196,7 @@ impl World {
         }
     }
 
-    /// Changes a message; says whether there was one.
+    /// Changes a message. Returns true if it existed.
     pub fn edit(
         &mut self,
         channel: ChannelId,
@@ -216,7 +217,7 @@ impl World {
         true
     }
 
-    /// Deletes through the API: its own, or with the right to it anybody's.
+    /// Deletes through the API: an account's own message, or with permission any message.
     pub fn delete(
         &mut self,
         me: UserId,
@@ -233,7 +234,7 @@ impl World {
         Ok(())
     }
 
-    /// Deletes a message, without a look at permissions; returns whether there was one.
+    /// Deletes a message without checking permissions. Returns true if it existed.
     pub fn erase(&mut self, channel: ChannelId, id: MessageId) -> bool {
         let room = self.places.rooms.get_mut(&channel);
         let erased = room.is_some_and(|room| room.erase(id));
@@ -243,7 +244,7 @@ impl World {
         erased
     }
 
-    /// Deletes several messages at once. Those that are gone already do not matter.
+    /// Deletes several messages at once. Messages that are already deleted are ignored.
     pub fn erase_several(&mut self, channel: ChannelId, mut messages: Vec<MessageId>) {
         let Some(room) = self.places.rooms.get_mut(&channel) else { return };
         messages.retain(|id| room.erase(*id));
@@ -273,7 +274,7 @@ impl World {
     }
 }
 
-/// The content as it is kept: without white space around it; refused when empty or too long.
+/// Returns the content as it is stored, which is trimmed. It is refused if it is empty or too long.
 #[inline]
 pub(crate) fn acceptable(content: Arc<str>) -> Result<Arc<str>, ApiError> {
     let trimmed = content.trim();

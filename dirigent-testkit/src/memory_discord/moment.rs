@@ -1,14 +1,14 @@
-//! Moments as Discord writes them.
+//! Times in Discord's form.
 
 use dirigent::MessageId;
 use dirigent::ports::Timestamp;
 
-/// The first moment that an id can name, in Unix milliseconds.
+/// The first time that an id can contain, in Unix milliseconds.
 const DISCORD_EPOCH_MS: u64 = 1_420_070_400_000;
 
 const DAY_MS: u64 = 86_400_000;
 
-/// A moment: RFC 3339 in UTC, with microseconds.
+/// Writes a time as RFC 3339 in UTC, with microseconds.
 pub fn written(at: Timestamp) -> String {
     let millis = at.as_millis();
     let (year, month, day) = date(millis / DAY_MS);
@@ -18,7 +18,7 @@ pub fn written(at: Timestamp) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}+00:00")
 }
 
-/// A moment as clients write it back: RFC 3339 with any offset from UTC.
+/// Reads a time as clients write it: RFC 3339 with any offset from UTC.
 pub fn read(text: &str) -> Option<Timestamp> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
@@ -29,7 +29,7 @@ pub fn read(text: &str) -> Option<Timestamp> {
     let digits: String =
         fraction.trim_start_matches('.').chars().chain("000".chars()).take(3).collect();
     let millis: u64 = digits.parse().ok()?;
-    // Dates are only counted forwards: the day is looked for among all that its year may have.
+    // Dates can only be computed from days, so search the day among all that its year may have.
     let days = (year.checked_sub(1970)? * 365..(year - 1969) * 366)
         .find(|it| date(*it) == (year, month, day))?;
     let at = ((days * 24 + hour) * 60 + minute) * 60 + second;
@@ -45,17 +45,17 @@ pub fn read(text: &str) -> Option<Timestamp> {
     Some(Timestamp::from_millis(at * 1_000 + millis))
 }
 
-/// When an id was made.
+/// Returns the time in an id.
 pub fn of_id(id: u64) -> Timestamp {
     Timestamp::from_millis((id >> 22) + DISCORD_EPOCH_MS)
 }
 
-/// When a message was made, as Discord writes it.
+/// Returns the time of a message in Discord's form.
 pub fn of_message(id: MessageId) -> String {
     written(of_id(id.get()))
 }
 
-/// Year, month and day of the day with this number since 1970.
+/// Returns the year, month and day of the day with this number since 1970.
 fn date(mut days: u64) -> (u64, u64, u64) {
     let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let mut year = 1970;

@@ -1,4 +1,4 @@
-//! Which nonces were used lately, and for which message.
+//! The recently used nonces, and their messages.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use dirigent::{MessageId, UserId};
 
 use super::hash::IdMap;
 
-/// An author and a nonce, inline, so that remembering one allocates nothing.
+/// An author and a nonce, stored inline, so that remembering one allocates no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     author: UserId,
@@ -27,22 +27,22 @@ impl Key {
     }
 }
 
-/// The nonces of the last few minutes. Discord documents "the past few minutes" and a message
-/// that is unique for each author (resources/message, `enforce_nonce`).
+/// The nonces of the last few minutes. Discord documents "the past few minutes", and a message that
+/// is unique for each author (resources/message, `enforce_nonce`).
 #[derive(Debug)]
 pub struct Nonces {
-    /// The message that a nonce made.
+    /// The message of a nonce.
     messages: IdMap<Key, MessageId>,
-    /// The same in order of time, oldest first.
+    /// The nonces in order of time, oldest first.
     order: VecDeque<(Timestamp, Key)>,
-    /// How long a nonce is remembered.
+    /// The longest time that a nonce is remembered.
     window: Duration,
-    /// How many are remembered at most.
+    /// The most nonces that are remembered.
     remembered_max: usize,
 }
 
 impl Nonces {
-    /// Remembers them for five minutes, at most 16,384 at a time.
+    /// Remembers nonces for five minutes, at most 16,384 at a time.
     pub fn new() -> Self {
         Self {
             messages: IdMap::default(),
@@ -60,7 +60,7 @@ impl Nonces {
         self.remembered_max = remembered_max;
     }
 
-    /// The message that this author made with this nonce a short time ago.
+    /// Returns the message that this author recently created with this nonce.
     pub fn find(&mut self, now: Timestamp, author: UserId, nonce: &str) -> Option<MessageId> {
         while let Some(&(at, key)) = self.order.front() {
             if now.since(at) < self.window && self.order.len() <= self.remembered_max {
@@ -72,7 +72,7 @@ impl Nonces {
         self.messages.get(&Key::new(author, nonce)).copied()
     }
 
-    /// Remembers the message that a nonce made. Only after [`find`](Self::find) found none.
+    /// Remembers the message of a nonce. Call it only after [`find`](Self::find) returned `None`.
     pub fn remember(&mut self, now: Timestamp, author: UserId, nonce: &str, message: MessageId) {
         let key = Key::new(author, nonce);
         self.messages.insert(key, message);

@@ -1,4 +1,4 @@
-//! Outages: from now on requests fail in one way, until the outage is lifted.
+//! Outages, in which requests fail in one way until you end the outage.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,8 +12,9 @@ use super::faults::Fault;
 use super::ledger::Call;
 use super::world::World;
 
-/// How requests fail from now until [`MemoryDiscord::end_outages`](super::MemoryDiscord::end_outages).
-/// It concerns every account and every operation unless narrowed.
+/// The way in which requests fail until
+/// [`MemoryDiscord::end_outages`](super::MemoryDiscord::end_outages). It concerns every account and
+/// every operation, unless you narrow it.
 ///
 /// ```
 /// use dirigent_testkit::memory_discord::{Call, Fault, Outage};
@@ -30,41 +31,41 @@ pub struct Outage {
     calls: Option<Vec<Call>>,
 }
 
-/// What becomes of a request.
+/// The fate of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Regime {
-    /// Not carried out and not answered while the outage lasts.
+    /// The request is neither performed nor answered during the outage.
     Hanging,
-    /// As this fault has it.
+    /// The request meets this fault.
     Failing(Fault),
 }
 
 impl Outage {
-    /// Every connection is refused: nothing is carried out, and the caller knows it at once
+    /// Refuses every connection. No request is performed, and the caller knows that at once
     /// (`Unavailable`, `NotDone`).
     pub const fn refused() -> Self {
         Self::failing(Fault::Refused)
     }
 
-    /// Requests hang until the outage is lifted. A request whose caller still waits then is carried out
-    /// and answered; a request that was dropped before is never carried out.
+    /// Makes requests hang until you end the outage. If the caller still waits then, the request is
+    /// performed and answered. If it was dropped before, it is never performed.
     pub const fn hanging() -> Self {
         Self { regime: Regime::Hanging, accounts: None, calls: None }
     }
 
-    /// Every request meets this fault, for instance [`Fault::LostAnswer`] or [`Fault::LandsLate`].
+    /// Lets every request meet this fault, for example [`Fault::LostAnswer`] or [`Fault::LandsLate`].
     pub const fn failing(fault: Fault) -> Self {
         Self { regime: Regime::Failing(fault), accounts: None, calls: None }
     }
 
-    /// Narrows the outage to one account. Called again it adds another one.
+    /// Narrows the outage to one account. Call it again to add another one.
     #[must_use]
     pub fn of(mut self, account: UserId) -> Self {
         self.accounts.get_or_insert_default().push(account);
         self
     }
 
-    /// Narrows the outage to one operation. Called again it adds another one.
+    /// Narrows the outage to one operation. Call it again to add another one.
     #[must_use]
     pub fn only(mut self, call: Call) -> Self {
         self.calls.get_or_insert_default().push(call);
@@ -77,16 +78,16 @@ impl Outage {
     }
 }
 
-/// The outages that last, and the posts that are still under way.
+/// The current outages, and the late posts.
 #[derive(Debug, Default)]
 pub(crate) struct Outages {
     lasting: Vec<Outage>,
-    /// Notified when an outage is lifted.
+    /// Notified when an outage ends.
     pub(crate) lifted: Arc<Notify>,
-    /// Posts that land later, by the time at which they land and a number.
+    /// Late posts, by the time of their arrival and a number.
     late: BTreeMap<(Timestamp, u64), (UserId, Post)>,
     next_number: u64,
-    /// Notified when a post was added to `late`.
+    /// Notified when a post is added to `late`.
     pub(crate) posted_late: Arc<Notify>,
 }
 
@@ -100,13 +101,13 @@ impl Outages {
         self.lifted.notify_waiters();
     }
 
-    /// The regime under which this request stands; the outage that began last decides.
+    /// Returns the regime for this request. The outage that began last decides.
     pub(crate) fn regime(&self, account: UserId, call: Call) -> Option<Regime> {
         let outage = self.lasting.iter().rev().find(|outage| outage.hits(account, call))?;
         Some(outage.regime)
     }
 
-    /// When the next post lands that is still under way.
+    /// Returns the time at which the next late post arrives.
     pub(crate) fn next_landing(&self) -> Option<Timestamp> {
         self.late.keys().next().map(|(at, _)| *at)
     }
@@ -124,8 +125,7 @@ impl Outages {
 }
 
 impl World {
-    /// Carries out the posts that have been under way for long enough. A post that the chat would
-    /// refuse by now is lost.
+    /// Performs the late posts that are due. If the chat would now refuse a post, it is lost.
     pub(crate) fn land_due(&mut self) {
         if self.outages.next_landing().is_none() {
             return;

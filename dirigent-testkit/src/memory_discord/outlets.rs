@@ -1,4 +1,4 @@
-//! Who hears of what happens: queues of pushed events, and sessions of the gateway.
+//! The receivers of events: queues, and sessions of the gateway.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,28 +13,29 @@ use super::faults::{Faults, PushFault};
 use super::places::Places;
 use super::world::World;
 
-/// A session of the gateway. It hears of everything while it happens, when what an event speaks of is
-/// still there to be told.
+/// A session of the gateway. It gets every event as it happens, because the event's subject then
+/// still exists.
 pub trait Listener: Send + Sync {
-    /// Whether what it hears will never be read.
+    /// Returns true if its events will never be read.
     fn is_gone(&self, now: Timestamp) -> bool;
 
-    /// Hears an event, which it may have no right to. Where it tells it on, it draws a fault.
+    /// Receives an event, even one that its account may not get. If it passes the event on, it draws
+    /// a fault.
     fn hear(&self, world: &World, event: &Event, draw: &mut dyn FnMut() -> Option<PushFault>);
 
     /// Ends all delays.
     fn flush(&self);
 
-    /// Hears that an account's token works no more.
+    /// Called when an account's token is no longer valid.
     fn revoke(&self, user: UserId);
 }
 
-/// Where pushed events go.
+/// The destination of pushed events.
 struct Outlet {
     inbox: Arc<Inbox>,
-    /// Whose connection it is; none hears everything.
+    /// The account of the connection. With `None` it gets every event.
     account: Option<UserId>,
-    /// Whether it is a connection of the gateway, which hears of guilds too.
+    /// True for a connection of the gateway, which also gets events of guilds.
     is_gateway: bool,
 }
 
@@ -44,15 +45,15 @@ impl Outlet {
     }
 }
 
-/// Which subscribers get an event.
+/// The subscribers that get an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     All,
-    /// To those who listen to channels, and not to sessions of the gateway.
+    /// Subscribers of channels, and no sessions of the gateway.
     Chat,
 }
 
-/// All who hear.
+/// All receivers.
 #[derive(Default)]
 pub struct Outlets {
     queues: Vec<Outlet>,
@@ -77,7 +78,7 @@ impl Outlets {
         self.listeners.push(listener);
     }
 
-    /// Forgets those who hear no more; says whether any are left.
+    /// Removes receivers that are gone. Returns true if any are left.
     pub(crate) fn is_heard(&mut self, clock: &dyn Clock) -> bool {
         self.queues.retain(|outlet| !outlet.inbox.is_dropped());
         if !self.listeners.is_empty() {
@@ -91,7 +92,7 @@ impl Outlets {
         &self.listeners
     }
 
-    /// Puts an event into the queues of all who may know of it.
+    /// Adds an event to the queues of everyone who may get it.
     pub(crate) fn push(
         &self,
         event: Event,

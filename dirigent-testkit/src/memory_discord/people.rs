@@ -1,4 +1,4 @@
-//! What people do, with a client instead of a token.
+//! The actions of people, who use a client instead of a token.
 
 use std::sync::Arc;
 
@@ -9,22 +9,23 @@ use super::MemoryDiscord;
 use super::event::Event;
 
 impl MemoryDiscord {
-    /// Lets an account say something: a person, a webhook, or a bot that is not a registered agent.
+    /// Lets an account post a message: a person, a webhook, or a bot that is not a registered agent.
     ///
     /// # Panics
     ///
-    /// When it cannot, which is the test's own mistake: no such channel, no right to post there, an
-    /// empty or too long text. [`try_say`](Self::try_say) says so instead.
+    /// Panics if it cannot, because that is a mistake of your test. The channel may not exist, the account may not
+    /// post there, or the text may be empty or too long. If that may happen in your test, use
+    /// [`try_say`](Self::try_say).
     #[track_caller]
     pub fn say(&self, channel: ChannelId, user: UserId, text: impl Into<String>) -> MessageId {
         speak(self, channel, user, ChatKind::Default, text.into().into())
     }
 
-    /// As [`say`](Self::say), for a world in which channels come and go.
+    /// Posts a message like [`say`](Self::say), for tests that also delete channels.
     ///
     /// # Errors
     ///
-    /// `Gone`, `Forbidden` or `Invalid`, as for a post.
+    /// Returns `Gone`, `Forbidden` or `Invalid`, as for a post.
     pub fn try_say(
         &self,
         channel: ChannelId,
@@ -34,21 +35,21 @@ impl MemoryDiscord {
         self.world().say(channel, user, ChatKind::Default, text.into().into())
     }
 
-    /// Lets an account answer a message, which only shows in the new message's kind.
+    /// Lets an account post a reply. Only the kind of the new message shows that.
     ///
     /// # Panics
     ///
-    /// As [`say`](Self::say).
+    /// Panics in the same cases as [`say`](Self::say).
     #[track_caller]
     pub fn reply(&self, channel: ChannelId, user: UserId, text: impl Into<String>) -> MessageId {
         speak(self, channel, user, ChatKind::Reply, text.into().into())
     }
 
-    /// Lets an account answer this message, which it quotes as long as it is there.
+    /// Lets an account answer this message. The answer quotes it as long as it exists.
     ///
     /// # Panics
     ///
-    /// As [`say`](Self::say).
+    /// Panics in the same cases as [`say`](Self::say).
     #[track_caller]
     pub fn answer(
         &self,
@@ -64,12 +65,12 @@ impl MemoryDiscord {
         })
     }
 
-    /// Lets an account say something that has more than words: `change` adds files, what is shown or what it repeats. The text may be
-    /// empty.
+    /// Lets an account post a message that has more than words. In `change` you add files, shown content or a quote.
+    /// The text may be empty.
     ///
     /// # Panics
     ///
-    /// When the account may not post there.
+    /// Panics if the account may not post there.
     #[track_caller]
     pub fn say_with(
         &self,
@@ -89,7 +90,7 @@ impl MemoryDiscord {
         self.world().publish(Event::TypingStarted { channel, user });
     }
 
-    /// A file that a message may have, and that can be read from then on.
+    /// Creates a file that you can add to a message. It can be read from then on.
     pub fn add_file(&self, name: &str, bytes: impl Into<Vec<u8>>) -> Attachment {
         let bytes = bytes.into();
         let mut world = self.world();
@@ -100,12 +101,12 @@ impl MemoryDiscord {
         file
     }
 
-    /// Adds a message of Discord's own: an account joined, pinned something, started a thread. Its text
-    /// may be empty.
+    /// Adds a message of Discord's own, for example because an account joined, pinned a message or started a thread.
+    /// Its text may be empty.
     ///
     /// # Panics
     ///
-    /// When there is no such channel.
+    /// Panics if the channel does not exist.
     #[track_caller]
     pub fn system_message(
         &self,
@@ -116,36 +117,36 @@ impl MemoryDiscord {
         speak(self, channel, user, ChatKind::System, text.into().into())
     }
 
-    /// Changes the text of a message of any author; returns whether it was there.
+    /// Changes the text of a message of any author. Returns true if it existed.
     pub fn edit(&self, channel: ChannelId, message: MessageId, text: impl Into<String>) -> bool {
         let text = text.into().into();
         self.world().edit(channel, message, |edited, _| edited.content = text)
     }
 
-    /// Deletes a message of any author; returns whether it was there.
+    /// Deletes a message of any author. Returns true if it existed.
     pub fn delete_message(&self, channel: ChannelId, message: MessageId) -> bool {
         self.world().erase(channel, message)
     }
 
-    /// Gives an account sight of a channel; says whether it had none before.
+    /// Lets an account see a channel. Returns true if it did not before.
     pub fn join(&self, channel: ChannelId, user: UserId) -> bool {
         self.world().join(channel, user)
     }
 
-    /// Takes an account's sight of a channel; says whether it sees it no more. Owner and
-    /// administrators see it all the same.
+    /// Hides a channel from an account. Returns true if the account no longer sees it. The owner and administrators
+    /// still do.
     pub fn leave(&self, channel: ChannelId, user: UserId) -> bool {
         self.world().leave(channel, user)
     }
 
-    /// What is kept of a channel's messages, oldest first, with all text and no request counted.
+    /// Returns the stored messages of a channel with their texts, oldest first. It does not count as a request.
     pub fn messages(&self, channel: ChannelId) -> Vec<ChatMessage> {
         let world = self.world();
         let room = world.places.rooms.get(&channel);
         room.map(|room| room.messages.iter().cloned().collect()).unwrap_or_default()
     }
 
-    /// One message, with no request counted.
+    /// Returns one message. It does not count as a request.
     pub fn message(&self, channel: ChannelId, message: MessageId) -> Option<ChatMessage> {
         self.world().places.rooms.get(&channel)?.messages.find(message).cloned()
     }

@@ -1,4 +1,4 @@
-//! What an account may do, as a set of Discord's bits.
+//! An account's permissions, as a set of Discord's bits.
 
 use std::fmt;
 use std::ops::BitOr;
@@ -18,9 +18,9 @@ pub struct Permissions(u64);
 impl Permissions {
     /// No permission.
     pub const NONE: Self = Self(0);
-    /// All that there is, and all that may ever be.
+    /// All permissions, including future ones.
     pub const ALL: Self = Self(u64::MAX >> 11);
-    /// Everything, whatever a channel says.
+    /// Everything, whatever a channel denies.
     pub const ADMINISTRATOR: Self = Self(1 << 3);
     /// Create, change and delete channels.
     pub const MANAGE_CHANNELS: Self = Self(1 << 4);
@@ -36,11 +36,11 @@ impl Permissions {
     pub const EMBED_LINKS: Self = Self(1 << 14);
     /// Post with files.
     pub const ATTACH_FILES: Self = Self(1 << 15);
-    /// Read what was posted before.
+    /// Read earlier messages.
     pub const READ_MESSAGE_HISTORY: Self = Self(1 << 16);
-    /// Ping everybody.
+    /// Ping everyone.
     pub const MENTION_EVERYONE: Self = Self(1 << 17);
-    /// Change who may do what.
+    /// Change permissions.
     pub const MANAGE_ROLES: Self = Self(1 << 28);
     /// Create, change and delete webhooks.
     pub const MANAGE_WEBHOOKS: Self = Self(1 << 29);
@@ -48,9 +48,9 @@ impl Permissions {
     pub const USE_APPLICATION_COMMANDS: Self = Self(1 << 31);
     /// See all threads, and change and delete them.
     pub const MANAGE_THREADS: Self = Self(1 << 34);
-    /// Create threads that all see.
+    /// Create threads that everyone sees.
     pub const CREATE_PUBLIC_THREADS: Self = Self(1 << 35);
-    /// Create threads that only those added see.
+    /// Create threads that only their members see.
     pub const CREATE_PRIVATE_THREADS: Self = Self(1 << 36);
     /// Post in threads.
     pub const SEND_MESSAGES_IN_THREADS: Self = Self(1 << 38);
@@ -58,7 +58,7 @@ impl Permissions {
     /// Pin messages.
     pub const PIN_MESSAGES: Self = Self(1 << 51);
 
-    /// What takes part in the talk of a channel.
+    /// Everything that an account needs to take part in a channel.
     pub const TALK: Self = Self(
         Self::VIEW_CHANNEL.0
             | Self::SEND_MESSAGES.0
@@ -66,13 +66,13 @@ impl Permissions {
             | Self::READ_MESSAGE_HISTORY.0,
     );
 
-    /// What may be shown besides a text.
+    /// The permissions to show something besides a text.
     const SHOW: Self = Self(Self::ADD_REACTIONS.0 | Self::EMBED_LINKS.0 | Self::ATTACH_FILES.0);
 
-    /// What those may do who take part in a direct message.
+    /// The permissions in a direct message.
     pub const OF_A_DIRECT_MESSAGE: Self = Self(Self::TALK.0 | Self::SHOW.0 | Self::PIN_MESSAGES.0);
 
-    /// What the everyone role of a new guild allows.
+    /// The permissions of the everyone role in a new guild.
     pub const OF_A_NEW_GUILD: Self = Self(
         Self::TALK.0
             | Self::SHOW.0
@@ -81,39 +81,39 @@ impl Permissions {
             | Self::CREATE_PRIVATE_THREADS.0,
     );
 
-    /// The set of these bits.
+    /// Creates a set from these bits.
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// Its bits.
+    /// Returns the bits.
     pub const fn bits(self) -> u64 {
         self.0
     }
 
-    /// Whether it has all of these.
+    /// Returns true if the set contains all of these.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Whether it has nothing.
+    /// Returns true if the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Both together.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// What is left without these.
+    /// Returns the set without these.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// What both have.
+    /// Returns the intersection of both sets.
     #[must_use]
     pub const fn within(self, other: Self) -> Self {
         Self(self.0 & other.0)

@@ -1,29 +1,29 @@
-//! Whom a message pings.
+//! The accounts that a message pings.
 
 use dirigent::{ChatMessage, UserId};
 
 use super::details::{Allowed, Details};
 use super::role::RoleId;
 
-/// Whom a message's poster lets it ping, of those whom its text names.
+/// The accounts and roles that a message may ping, if its text names them.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent switches of one post")]
 pub struct AllowedMentions {
-    /// Whether everyone may be pinged.
+    /// True if everyone may be pinged.
     pub everyone: bool,
-    /// Whether any user may be.
+    /// True if any user may be pinged.
     pub any_user: bool,
-    /// Whether any role may be.
+    /// True if any role may be pinged.
     pub any_role: bool,
-    /// These may be.
+    /// The users that may be pinged.
     pub users: Vec<UserId>,
-    /// These may be.
+    /// The roles that may be pinged.
     pub roles: Vec<RoleId>,
-    /// Whether whose message is answered is pinged.
+    /// True if the author of the answered message is pinged.
     pub replied_user: bool,
 }
 
-/// Whom a message pings.
+/// The accounts and roles that a message pings.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -38,16 +38,16 @@ pub struct AllowedMentions {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pings {
-    /// Whether everyone is.
+    /// True if it pings everyone.
     pub everyone: bool,
-    /// These users are, in the order in which they are named.
+    /// The users that it pings, in the order of their names in the text.
     pub users: Vec<UserId>,
-    /// These roles are, in the order in which they are named.
+    /// The roles that it pings, in the order of their names in the text.
     pub roles: Vec<RoleId>,
 }
 
 impl Pings {
-    /// Whom a message pings; `answered` is whose message it answers.
+    /// Returns the pings of a message. `answered` is the author of the answered message.
     pub fn of(message: &ChatMessage, details: &Details, answered: Option<UserId>) -> Self {
         let mut pings = Self::named(&message.content);
         match &details.allowed {
@@ -73,7 +73,7 @@ impl Pings {
         self.users.extend(user.filter(|user| !self.users.contains(user)));
     }
 
-    /// Whom a text names.
+    /// Returns the accounts and roles that a text names.
     pub(crate) fn named(text: &str) -> Self {
         if !text.contains('@') {
             return Self::default();

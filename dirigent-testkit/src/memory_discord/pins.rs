@@ -1,4 +1,4 @@
-//! What is pinned in a channel.
+//! The pins of a channel.
 
 use dirigent::MessageId;
 use dirigent::ports::Timestamp;
@@ -6,14 +6,14 @@ use dirigent::ports::Timestamp;
 /// The pinned messages of a channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pins {
-    /// In the order in which they were pinned.
+    /// The pinned messages, in the order of pinning.
     pinned: Vec<(MessageId, Timestamp)>,
-    /// When one was pinned last, though it may be pinned no more.
+    /// The time of the last pin, even if that was removed.
     last: Option<Timestamp>,
 }
 
 impl Pins {
-    /// Pins a message; says whether it was not pinned.
+    /// Pins a message. Returns true if it was not pinned.
     pub fn add(&mut self, message: MessageId, now: Timestamp) -> bool {
         if self.contains(message) {
             return false;
@@ -23,7 +23,7 @@ impl Pins {
         true
     }
 
-    /// Takes a pin away; says whether there was one.
+    /// Removes a pin. Returns true if there was one.
     pub fn remove(&mut self, message: MessageId) -> bool {
         let before = self.pinned.len();
         self.pinned.retain(|(known, _)| *known != message);
@@ -34,7 +34,7 @@ impl Pins {
         self.pinned.iter().any(|(known, _)| *known == message)
     }
 
-    /// Each pinned message and when it was pinned.
+    /// Returns each pinned message with the time of its pin.
     pub fn oldest_first(&self) -> impl DoubleEndedIterator<Item = (MessageId, Timestamp)> {
         self.pinned.iter().copied()
     }
@@ -47,7 +47,7 @@ impl Pins {
         self.pinned.is_empty()
     }
 
-    /// When a message was pinned last.
+    /// Returns the time of the last pin.
     pub const fn last(&self) -> Option<Timestamp> {
         self.last
     }

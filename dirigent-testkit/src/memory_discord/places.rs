@@ -1,4 +1,4 @@
-//! Guilds and channels, and who may do what there.
+//! Guilds and channels, and the permissions there.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,22 +16,22 @@ use super::role::{Role, RoleId};
 use super::room::Room;
 use super::rules::{self, Allowed, Target};
 
-/// What an account may do in a channel that it sees.
+/// The permissions of an account in a channel that it sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rights {
-    /// Whether it may post.
+    /// True if it may post.
     pub write: bool,
-    /// Whether it may read what was posted. Without it Discord answers with an empty list, and no
-    /// error (resources/message).
+    /// True if it may read earlier messages. Otherwise Discord answers with an empty list, and not
+    /// with an error (resources/message).
     pub(crate) read_history: bool,
 }
 
 /// An account in a guild.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its roles besides the one of everyone.
+    /// Its roles besides that of everyone.
     pub roles: BTreeSet<RoleId>,
-    /// Until when it is in a time-out.
+    /// The end of its time-out.
     pub timed_out_until: Option<Timestamp>,
     pub joined_at: Timestamp,
 }
@@ -46,11 +46,11 @@ impl Member {
 #[derive(Debug)]
 pub struct Guild {
     pub name: String,
-    /// Sees all and may do all.
+    /// The owner, who sees everything and may do everything.
     pub owner: UserId,
-    /// All roles, the one of everyone too.
+    /// All roles, including that of everyone.
     pub roles: BTreeMap<RoleId, Role>,
-    /// Everybody in it, the owner too.
+    /// All members, including the owner.
     pub members: BTreeMap<UserId, Member>,
     /// Its channels and threads, in the order of creation.
     pub channels: BTreeSet<ChannelId>,
@@ -58,13 +58,13 @@ pub struct Guild {
     pub emojis: BTreeMap<u64, String>,
 }
 
-/// What was found out about a channel, as long as nothing changes.
+/// The cached permissions of a channel, as long as no place changes.
 #[derive(Debug, Default)]
 pub(crate) struct ChannelAccess {
-    /// For which state of all places it holds.
+    /// The cache is valid only for this revision of all places.
     revision: u64,
     allowed: IdMap<UserId, (Allowed, Option<Timestamp>)>,
-    /// Who sees it, where no time-out plays a part.
+    /// The accounts that see it, unless that depends on a time-out.
     audience: Option<Vec<UserId>>,
 }
 
@@ -73,7 +73,7 @@ pub struct Places {
     pub guilds: BTreeMap<GuildId, Guild>,
     pub rooms: IdMap<ChannelId, Room>,
     clock: Arc<dyn Clock>,
-    /// Rises with each change of what any account may do.
+    /// Rises with each change of any account's permissions.
     revision: u64,
 }
 
@@ -82,19 +82,19 @@ impl Places {
         Self { guilds: BTreeMap::new(), rooms: IdMap::default(), clock, revision: 1 }
     }
 
-    /// A guild, to change something about it.
+    /// Returns a guild, to change it.
     pub(crate) fn guild_mut(&mut self, guild: GuildId) -> Option<&mut Guild> {
         self.revision += 1;
         self.guilds.get_mut(&guild)
     }
 
-    /// A channel, to change who may do what there.
+    /// Returns a channel, to change its permissions.
     pub(crate) fn room_mut(&mut self, channel: ChannelId) -> Option<&mut Room> {
         self.revision += 1;
         self.rooms.get_mut(&channel)
     }
 
-    /// What the account may do in a guild; nothing where it is no member.
+    /// Returns the account's permissions in a guild. They are empty if it is not a member.
     pub fn in_guild(&self, guild: GuildId, user: UserId) -> Permissions {
         let Some(found) = self.guilds.get(&guild) else { return Permissions::NONE };
         if found.owner == user {
@@ -109,7 +109,8 @@ impl Places {
         })
     }
 
-    /// What the account may do in a channel; nothing where it does not see it.
+    /// Returns the account's permissions in a channel. They are empty if it does not see the
+    /// channel.
     pub fn permissions(&self, channel: ChannelId, user: UserId) -> Permissions {
         self.rooms.get(&channel).map_or(Permissions::NONE, |room| self.permissions_in(room, user))
     }
@@ -122,7 +123,7 @@ impl Places {
         }
     }
 
-    /// The same without the time, as it was found out before or is now.
+    /// Returns the permissions without regard to time, from the cache or computed.
     fn allowed(&self, room: &Room, user: UserId) -> (Allowed, Option<Timestamp>) {
         let known = self.known(room).allowed.get(&user).copied();
         known.unwrap_or_else(|| {
@@ -171,7 +172,7 @@ impl Places {
         (allowed, member.timed_out_until)
     }
 
-    /// What the account may do in a channel; none when it does not see it.
+    /// Returns the account's rights in a channel, or `None` if it does not see the channel.
     pub fn rights(&self, channel: ChannelId, user: UserId) -> Option<Rights> {
         self.rights_in(self.rooms.get(&channel)?, user)
     }
@@ -185,7 +186,7 @@ impl Places {
         })
     }
 
-    /// The roles that see a channel by themselves, without the one of everyone.
+    /// Returns the roles that see a channel by themselves, without that of everyone.
     pub fn roles_that_see(&self, channel: ChannelId) -> Vec<Reader> {
         let Some((room, guild)) = self.room_of_guild(channel) else { return Vec::new() };
         let Some(found) = self.guilds.get(&guild) else { return Vec::new() };
@@ -201,7 +202,7 @@ impl Places {
         roles.map(|(_, role)| Reader { user: None, name: role.name.clone() }).collect()
     }
 
-    /// The owner of a channel's guild, and the members to whom the channel was opened.
+    /// Returns the owner of a channel's guild, and the members to whom the channel was opened.
     pub fn added_to(&self, channel: ChannelId) -> Vec<UserId> {
         let Some((room, guild)) = self.room_of_guild(channel) else { return Vec::new() };
         let owner = self.guilds.get(&guild).map(|guild| guild.owner);
@@ -214,14 +215,14 @@ impl Places {
         owner.into_iter().chain(added.filter(|user| Some(*user) != owner)).collect()
     }
 
-    /// The room whose overwrites count for a channel, and its guild.
+    /// Returns the room that has the overwrites of a channel, and its guild.
     fn room_of_guild(&self, channel: ChannelId) -> Option<(&Room, GuildId)> {
         let room = self.rooms.get(&channel)?;
         let room = room.parent.and_then(|parent| self.rooms.get(&parent)).unwrap_or(room);
         Some((room, room.guild?))
     }
 
-    /// What keeps an account from writing in a channel.
+    /// Returns why an account may not write in a channel.
     pub fn write_bar(&self, channel: ChannelId, user: UserId) -> Option<WriteBar> {
         let room = self.rooms.get(&channel)?;
         let member = self.guilds.get(&room.guild?).map(|guild| guild.members.get(&user));
@@ -238,7 +239,7 @@ impl Places {
         }
     }
 
-    /// Whether an account may hear of what happens there.
+    /// Returns true if an account may get events with this audience.
     pub fn hears(&self, earshot: Earshot, user: UserId) -> bool {
         let is_in = |guild| self.joined(guild, user).is_ok();
         match earshot {
@@ -252,7 +253,7 @@ impl Places {
         }
     }
 
-    /// A channel that the account sees, and what it may do there.
+    /// Returns a channel that the account sees, and its rights there.
     pub fn seen(&self, channel: ChannelId, user: UserId) -> Result<(&Room, Rights), ApiError> {
         let room = self.rooms.get(&channel).ok_or(ApiError::new(ErrorKind::Gone))?;
         match self.rights_in(room, user) {
@@ -261,18 +262,18 @@ impl Places {
         }
     }
 
-    /// A guild in which the account is.
+    /// Returns a guild that the account is in.
     pub fn joined(&self, guild: GuildId, user: UserId) -> Result<&Guild, ApiError> {
         let found = self.guilds.get(&guild).filter(|guild| guild.members.contains_key(&user));
         found.ok_or(ApiError::new(ErrorKind::Gone))
     }
 
-    /// Whether the account owns the guild or is an administrator.
+    /// Returns true if the account owns the guild or is an administrator.
     pub fn is_administrator(&self, guild: GuildId, user: UserId) -> bool {
         self.in_guild(guild, user).contains(Permissions::ADMINISTRATOR)
     }
 
-    /// Whether the everyone role cannot see a channel.
+    /// Returns true if the everyone role does not see a channel.
     pub fn is_private(&self, room: &Room) -> bool {
         let Some(guild) = room.guild else { return true };
         if room.is_private_thread() {
@@ -289,7 +290,7 @@ impl Places {
         rules::in_channel(guild, base, stranger, &no_roles, &room.overwrites).free.is_empty()
     }
 
-    /// Everybody who sees a channel, by id.
+    /// Returns everyone who sees a channel, by id.
     pub fn audience(&self, channel: ChannelId) -> Vec<UserId> {
         let Some(room) = self.rooms.get(&channel) else {
             return Vec::new();
@@ -312,7 +313,7 @@ impl Places {
         self.permissions_in(room, user).contains(Permissions::VIEW_CHANNEL)
     }
 
-    /// Adds a channel, which its guild then lists.
+    /// Adds a channel, also to its guild's list.
     pub fn add(&mut self, room: Room) {
         if let Some(guild) = room.guild.and_then(|guild| self.guilds.get_mut(&guild)) {
             guild.channels.insert(room.id);
@@ -320,7 +321,7 @@ impl Places {
         self.rooms.insert(room.id, room);
     }
 
-    /// Takes a channel away, with the threads that hang from it; says which went.
+    /// Removes a channel and its threads. Returns those that were removed.
     pub fn remove(&mut self, channel: ChannelId) -> Vec<ChannelId> {
         let Some(room) = self.rooms.remove(&channel) else {
             return Vec::new();

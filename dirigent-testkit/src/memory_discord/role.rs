@@ -8,8 +8,8 @@ pub use dirigent::ports::RoleId;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
     pub name: String,
-    /// What it allows in the whole guild.
+    /// The permissions in the whole guild.
     pub permissions: Permissions,
-    /// The higher, the more it outranks.
+    /// The rank of the role. A higher one outranks a lower one.
     pub position: u32,
 }

@@ -1,4 +1,4 @@
-//! Roles and overwrites: what rights are made of.
+//! Roles and overwrites, from which permissions are computed.
 
 use dirigent::ports::GuildId;
 use dirigent::{ChannelId, UserId};
@@ -20,7 +20,7 @@ impl World {
         id
     }
 
-    /// Gives or takes a role, without a word to those who listen to channels.
+    /// Gives or takes a role, without an event for subscribers of channels.
     pub fn set_role(&mut self, guild: GuildId, user: UserId, role: RoleId, has_it: bool) {
         let found = self.places.guild_mut(guild);
         let Some(member) = found.and_then(|guild| guild.members.get_mut(&user)) else { return };
@@ -32,7 +32,7 @@ impl World {
         self.publish(Event::GuildMemberChanged { guild, user });
     }
 
-    /// Sets or takes away an overwrite of a channel.
+    /// Sets or removes an overwrite of a channel.
     pub fn overwrite(&mut self, channel: ChannelId, target: Target, overwrite: Option<Overwrite>) {
         self.change_room(channel, |room| {
             if room.is_thread() {

@@ -25,14 +25,15 @@ pub mod kind {
     pub const PRIVATE_THREAD: u8 = 12;
 }
 
-/// How a thread is set up.
+/// The settings of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadSettings {
-    /// After how many minutes without a message Discord puts it away; here nothing does.
+    /// The minutes without a message after which Discord archives the thread. Here no thread is
+    /// archived.
     pub auto_archive_minutes: u64,
-    /// How many seconds a person waits between two messages; bots do not.
+    /// The seconds that a person must wait between two messages. Bots need not wait.
     pub slow_mode_seconds: u64,
-    /// Whether members of a private thread may add others.
+    /// True if members of a private thread may add others.
     pub invitable: bool,
 }
 
@@ -42,33 +43,33 @@ impl Default for ThreadSettings {
     }
 }
 
-/// A channel with what is kept of its messages.
+/// A channel with its stored messages.
 #[derive(Debug)]
 pub struct Room {
     pub id: ChannelId,
     pub guild: Option<GuildId>,
-    /// What a thread hangs from, or the category of a channel.
+    /// The channel of a thread, or the category of a channel.
     pub parent: Option<ChannelId>,
     /// Discord's number for its kind.
     pub kind: u8,
     pub name: String,
     pub topic: Option<String>,
-    /// Who made a thread.
+    /// The creator of a thread.
     pub creator: Option<UserId>,
-    /// Whether a thread takes posts only from those who manage threads.
+    /// True if only accounts that manage threads can post in this thread.
     pub locked: bool,
-    /// Whether a thread is put away.
+    /// True if a thread is archived.
     pub archived: bool,
-    /// What it changes for roles and members. A thread has none of its own.
+    /// The overwrites for roles and members. A thread has none of its own.
     pub overwrites: Overwrites,
-    /// The members of a thread, or who takes part in a direct message, and since when.
+    /// The members of a thread or a direct message, with the time of joining.
     pub added: BTreeMap<UserId, Timestamp>,
     /// The newest messages.
     pub messages: History,
     pub pins: Pins,
-    /// How a thread was set up; channels have it too, and it says nothing of them.
+    /// The settings of a thread. In a channel they have no meaning.
     pub thread: ThreadSettings,
-    /// What was found out of who may do what here.
+    /// The cached permissions.
     pub(crate) known: RefCell<ChannelAccess>,
 }
 
@@ -101,7 +102,7 @@ impl Room {
         self.kind == kind::PRIVATE_THREAD
     }
 
-    /// Whether messages can be posted in it.
+    /// Returns true if messages can be posted in it.
     pub const fn has_messages(&self) -> bool {
         self.is_thread()
             || matches!(
@@ -110,7 +111,7 @@ impl Room {
             )
     }
 
-    /// What it takes to post here.
+    /// Returns the permission to post here.
     pub const fn right_to_post(&self) -> Permissions {
         if self.is_thread() {
             Permissions::SEND_MESSAGES_IN_THREADS
@@ -119,19 +120,19 @@ impl Room {
         }
     }
 
-    /// What an account's own overwrite leaves of these permissions.
+    /// Returns these permissions without those that the account's own overwrite denies.
     pub(crate) fn own_overwrite(&self, user: UserId, permissions: Permissions) -> Permissions {
         let own = self.overwrites.get(&Target::Member(user)).copied().unwrap_or_default();
         permissions.without(own.deny)
     }
 
-    /// Deletes a message with its pin; says whether there was one.
+    /// Deletes a message and its pin. Returns true if it existed.
     pub(crate) fn erase(&mut self, id: MessageId) -> bool {
         self.pins.remove(id);
         self.messages.remove(id)
     }
 
-    /// Whom a message pings, if it is there.
+    /// Returns the pings of a message, if it exists.
     pub fn pings(&self, id: MessageId) -> Option<Pings> {
         let (message, details) = (self.messages.find(id)?, self.messages.details(id)?);
         let answered = details.rare.as_ref().and_then(|rare| rare.reply_to);
@@ -139,7 +140,7 @@ impl Room {
         Some(Pings::of(message, details, answered.map(|answered| answered.author)))
     }
 
-    /// What the chat tells about it.
+    /// Returns the channel in the form of the API.
     pub fn info(&self, places: &Places) -> ChannelInfo {
         ChannelInfo {
             id: self.id,

@@ -1,4 +1,4 @@
-//! Discord's permission algorithm (topics/permissions), over roles, overwrites and time-outs.
+//! Discord's permission algorithm (topics/permissions), with roles, overwrites and time-outs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,14 @@ use dirigent::ports::GuildId;
 use super::permissions::Permissions;
 use super::role::{Role, RoleId};
 
-/// For whom an overwrite is.
+/// The role or member of an overwrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
     Role(RoleId),
     Member(UserId),
 }
 
-/// What a channel changes for a role or a member.
+/// The permissions that a channel allows and denies a role or a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overwrite {
     pub allow: Permissions,
@@ -23,16 +23,16 @@ pub struct Overwrite {
 }
 
 impl Overwrite {
-    /// What is left of these permissions.
+    /// Returns these permissions after the overwrite.
     fn apply(self, permissions: Permissions) -> Permissions {
         permissions.without(self.deny).with(self.allow)
     }
 }
 
-/// What a channel changes, by whom it is for.
+/// All overwrites of a channel.
 pub type Overwrites = BTreeMap<Target, Overwrite>;
 
-/// What an account may do now, and while in a time-out.
+/// The permissions of an account now, and during a time-out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
     pub free: Permissions,
@@ -42,10 +42,11 @@ pub struct Allowed {
 impl Allowed {
     pub(crate) const NOTHING: Self = Self { free: Permissions::NONE, timed_out: Permissions::NONE };
 
-    /// Owners and administrators feel no time-out.
+    /// A time-out has no effect on owners and administrators.
     const EVERYTHING: Self = Self { free: Permissions::ALL, timed_out: Permissions::ALL };
 
-    /// What does not depend on a time-out; nothing where the channel is not seen.
+    /// Returns the permissions that do not depend on a time-out. They are empty if the channel is
+    /// hidden.
     pub(crate) fn of_sight(permissions: Permissions) -> Self {
         if !permissions.contains(Permissions::VIEW_CHANNEL) {
             return Self::NOTHING;
@@ -55,7 +56,7 @@ impl Allowed {
     }
 }
 
-/// The overwrites of a channel that only these see.
+/// Returns the overwrites of a channel that only these members see.
 pub(crate) fn private_for(guild: GuildId, members: impl IntoIterator<Item = UserId>) -> Overwrites {
     let everyone = Target::Role(RoleId::everyone(guild));
     let hidden = Overwrite { allow: Permissions::NONE, deny: Permissions::VIEW_CHANNEL };
@@ -64,7 +65,7 @@ pub(crate) fn private_for(guild: GuildId, members: impl IntoIterator<Item = User
     members.chain([(everyone, hidden)]).collect()
 }
 
-/// What roles allow in the guild as a whole.
+/// Returns the permissions that roles give in the whole guild.
 pub fn in_guild(
     guild: GuildId,
     all: &BTreeMap<RoleId, Role>,
@@ -80,7 +81,7 @@ pub fn in_guild(
     if allowed.contains(Permissions::ADMINISTRATOR) { Permissions::ALL } else { allowed }
 }
 
-/// What a member with these permissions in the guild may do in a channel.
+/// Returns the permissions in a channel of a member with these permissions in the guild.
 pub(crate) fn in_channel(
     guild: GuildId,
     base: Permissions,

@@ -1,4 +1,4 @@
-//! The state as everything shares it that a test has in hand.
+//! The state that all handles of a test share.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,7 +6,7 @@ use dirigent::Clock;
 
 use super::world::World;
 
-/// All state behind its lock, and the clock, which can be read without it. Clones share the same.
+/// All state behind its lock, and the clock, which can be read without the lock. Clones share both.
 #[derive(Clone)]
 pub(crate) struct SharedWorld {
     world: Arc<Mutex<World>>,
@@ -18,7 +18,7 @@ impl SharedWorld {
         Self { world: Arc::new(Mutex::new(World::new(Arc::clone(&clock)))), clock }
     }
 
-    /// The state, in which all posts have landed that are due.
+    /// Returns the state, after all late posts that are due have arrived.
     pub(crate) fn lock(&self) -> MutexGuard<'_, World> {
         let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
         world.land_due();

@@ -1,4 +1,4 @@
-//! Setting the stage: accounts, guilds and channels.
+//! Adds accounts, guilds and channels.
 
 use dirigent::ports::Timestamp;
 use dirigent::ports::{AuthorKind, GuildId};
@@ -18,23 +18,23 @@ impl MemoryDiscord {
         add_new(self, AuthorKind::Human)
     }
 
-    /// Adds a bot's account: an agent's, the moderator's, or a stranger's.
+    /// Adds a bot's account, for an agent, the moderator or a stranger.
     pub fn add_bot(&self) -> UserId {
         add_new(self, AuthorKind::Bot)
     }
 
-    /// Adds a webhook, which may speak in every channel.
+    /// Adds a webhook, which may post in every channel.
     pub fn add_webhook(&self) -> UserId {
         add_new(self, AuthorKind::Webhook)
     }
 
-    /// Adds an account with an id of your choice, or changes what it is.
+    /// Adds an account with an id of your choice, or changes its kind.
     pub fn add_account(&self, user: UserId, kind: AuthorKind) {
         self.world().accounts.add(user, kind);
     }
 
-    /// Adds a guild with only its owner in it. Every member may see, read and write what no channel
-    /// forbids.
+    /// Adds a guild with only its owner. Every member may see, read and write unless a channel
+    /// forbids it.
     pub fn add_guild(&self, owner: UserId) -> GuildId {
         let mut world = self.world();
         let id = GuildId::new(world.next_id());
@@ -56,8 +56,8 @@ impl MemoryDiscord {
         id
     }
 
-    /// Adds a private text channel for these accounts, who join the guild if need be. The owner and
-    /// the administrators see it too.
+    /// Adds a private text channel for these accounts, which join the guild if necessary. The owner
+    /// and the administrators see it, too.
     pub fn add_channel(&self, guild: GuildId, name: &str, members: &[UserId]) -> ChannelId {
         let mut world = self.world();
         for user in members {
@@ -70,7 +70,7 @@ impl MemoryDiscord {
         id
     }
 
-    /// Adds a text channel that everybody in the guild sees.
+    /// Adds a text channel that everyone in the guild sees.
     pub fn add_open_channel(&self, guild: GuildId, name: &str) -> ChannelId {
         let mut world = self.world();
         let id = ChannelId::new(world.next_id());
@@ -89,9 +89,9 @@ impl MemoryDiscord {
         id
     }
 
-    /// Lets all ids that `setup` makes hold this moment instead of the clock's, so that accounts,
-    /// guilds and channels have the same ids at each start. The moment must lie in the past: ids only
-    /// rise.
+    /// Makes all ids that `setup` creates contain this time instead of the clock's, so that accounts,
+    /// guilds and channels have equal ids at each start. The time must be in the past, because ids
+    /// only rise.
     ///
     /// ```
     /// use std::sync::Arc;

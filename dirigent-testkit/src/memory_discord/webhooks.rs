@@ -1,19 +1,19 @@
-//! Webhooks: posting into a channel with a token of its own.
+//! Webhooks, which post into a channel with a token of their own.
 
 use std::collections::BTreeMap;
 
 use dirigent::{ChannelId, UserId};
 
-/// How a message's author is shown, where a webhook says so for one message.
+/// The name and picture of one message, if its webhook chose them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guise {
-    /// The name in place of the webhook's.
+    /// The name instead of the webhook's.
     pub name: Option<String>,
-    /// The picture's mark in place of the webhook's.
+    /// The mark of a picture instead of the webhook's.
     pub avatar: Option<String>,
 }
 
-/// A webhook. Its id is that of an account too, which speaks for it.
+/// A webhook. Its id is also that of an account, which speaks for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
     pub channel: ChannelId,
@@ -21,7 +21,7 @@ pub struct Webhook {
     /// The mark of its picture.
     pub avatar: Option<String>,
     pub token: String,
-    /// Who made it.
+    /// The account that created it.
     pub creator: UserId,
 }
 
@@ -36,7 +36,7 @@ impl Webhooks {
         self.by_id.get(&webhook)
     }
 
-    /// The webhooks of a channel, by rising id.
+    /// Returns the webhooks of a channel, by rising id.
     pub fn of_channel(&self, channel: ChannelId) -> impl Iterator<Item = (UserId, &Webhook)> {
         let all = self.by_id.iter().map(|(id, webhook)| (*id, webhook));
         all.filter(move |(_, webhook)| webhook.channel == channel)

@@ -1,4 +1,4 @@
-//! All state of one in-memory Discord, behind one lock.
+//! All state of one Discord in memory, behind one lock.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -31,17 +31,17 @@ pub struct World {
     pub(crate) ledger: Ledger,
     pub(crate) faults: Faults,
     pub(crate) outages: Outages,
-    /// How many messages a channel keeps.
+    /// The most messages that a channel stores.
     pub(crate) history_max: usize,
     pub(crate) limits: Limits,
     pub outlets: Outlets,
-    /// Commands, and who used which.
+    /// Commands, and their uses.
     pub applications: Applications,
     pub webhooks: Webhooks,
     /// Files that people attached, by address.
     pub(crate) files: HashMap<String, Vec<u8>>,
-    /// Where files and webhooks are reached, for instance `http://127.0.0.1:8120`; empty where nothing
-    /// serves them.
+    /// The address of files and webhooks, for example `http://127.0.0.1:8120`. It is empty without a
+    /// server.
     pub web_address: String,
 }
 
@@ -66,13 +66,13 @@ impl World {
         }
     }
 
-    /// A new id.
+    /// Returns a new id.
     pub fn next_id(&mut self) -> u64 {
         let now = self.clock.now();
         self.ids.next(now)
     }
 
-    /// Lets a request in, or says why not; with the fault that hits it.
+    /// Admits a request and returns its fault, or says why it is refused.
     pub(crate) fn admit(
         &mut self,
         me: UserId,
@@ -98,17 +98,17 @@ impl World {
         Ok(fault)
     }
 
-    /// What is pushed from now on: to an account, or everything.
+    /// Returns the events from now on, of an account or of everything.
     pub(crate) fn subscribe(&mut self, account: Option<UserId>, is_gateway: bool) -> GatewayEvents {
         self.outlets.subscribe(account, is_gateway, Arc::clone(&self.clock))
     }
 
-    /// Pushes an event to everybody who may know of it.
+    /// Pushes an event to everyone who may get it.
     pub fn publish(&mut self, event: Event) {
         self.push(event, Reach::All);
     }
 
-    /// Pushes an event to those who listen to channels, and not to sessions of the gateway.
+    /// Pushes an event to subscribers of channels, and not to sessions of the gateway.
     pub(crate) fn publish_to_chat(&mut self, event: Event) {
         self.push(event, Reach::Chat);
     }
@@ -130,7 +130,7 @@ impl World {
         self.outlets.push(event, reach, now, seen_by, &mut self.faults);
     }
 
-    /// Makes an account's token invalid, or valid again. Its sessions end.
+    /// Makes an account's token invalid, or valid again. If it becomes invalid, its sessions end.
     pub(crate) fn set_revoked(&mut self, user: UserId, is_revoked: bool) {
         if let Some(account) = self.accounts.get_mut(user) {
             account.revoked = is_revoked;

@@ -1,4 +1,4 @@
-//! Records that cannot be read: they bar their channel, and are never taken for none.
+//! Records that cannot be read. They bar their channel, and never count as missing.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use super::{
     talking,
 };
 
-/// A commit that may take the place of a damaged record.
+/// Returns a commit that may replace a damaged record.
 fn replacement(expected: u64, record: &ChannelRecord) -> Commit {
     Commit { replaces_damaged: true, ..request(HERE, expected, record) }
 }
 
-/// Two channels with a record, one of which will be spoilt.
+/// Creates two channels with a record, so that one can be spoilt.
 async fn two_channels(
     harness: &dyn ChannelStoreHarness,
     how: Barred,
@@ -30,7 +30,7 @@ async fn two_channels(
     spoilt.ok_or_else(|| "no record can be spoilt any more".to_owned())
 }
 
-/// The channel cannot be used, the other one can, and both are listed.
+/// Checks that the channel cannot be used, that the other one can, and that both are listed.
 async fn is_barred(store: &dyn ChannelStore, expected: Barred) -> Outcome {
     match store.load(HERE).await {
         Err(error @ LoadError::Barred { .. }) => {
@@ -73,7 +73,7 @@ pub(super) async fn a_damaged_record_is_replaced_by_a_commit_that_says_so_and_by
     harness: &dyn ChannelStoreHarness,
 ) -> Outcome {
     let store = two_channels(harness, Barred::Damaged).await?;
-    // It counts as revision 0, and as nothing else.
+    // It counts as revision 0, and only as that.
     match store.commit(replacement(2, &dormant())).await {
         Err(CommitError::Conflict { found }) => equal("found", &found, &Revision::default())?,
         other => return Err(format!("expected a conflict, found {other:?}")),
@@ -81,7 +81,7 @@ pub(super) async fn a_damaged_record_is_replaced_by_a_commit_that_says_so_and_by
     is_barred(&*store, Barred::Damaged).await?;
     let made = works("the replacement", store.commit(replacement(0, &discussing())).await)?;
     holds(&*store, HERE, made.get(), &discussing()).await?;
-    // Once only: from here on it is a commit like any other.
+    // It works only once. From here on it is a commit like any other.
     match store.commit(replacement(0, &dormant())).await {
         Err(CommitError::Conflict { found }) => equal("found", &found, &made)?,
         other => return Err(format!("expected a conflict, found {other:?}")),

@@ -1,4 +1,4 @@
-//! Checks of who may do what, and where.
+//! Checks of permissions.
 
 use dirigent::ports::{ErrorKind, HistoryRequest};
 use dirigent::{ChannelId, DiscordApi, MessageId, UserId};
@@ -6,7 +6,7 @@ use dirigent::{ChannelId, DiscordApi, MessageId, UserId};
 use super::harness::{DiscordHarness, newest, post, posted};
 use crate::contract::report::{Outcome, ensure, equal, is_refused, works};
 
-/// An id that no chat has given: from the first milliseconds of Discord's time.
+/// An id that no chat has given, because its time is in the first milliseconds of Discord's epoch.
 const NOWHERE: ChannelId = ChannelId::new(100_000_000_000_001);
 
 /// An account that no chat has, from the same time.
@@ -30,7 +30,7 @@ pub(super) async fn those_who_see_the_channel_are_its_members(
     let colleague = works("the colleague's me", harness.colleague().me().await)?;
     let mut expected = vec![me, colleague, harness.person()];
     let mut asked = expected.clone();
-    // An account that no chat knows is no error.
+    // An account that the chat does not know is no error.
     asked.push(NO_ACCOUNT);
     if let Some(stranger) = harness.stranger() {
         asked.push(works("the stranger's me", stranger.me().await)?);
@@ -45,7 +45,7 @@ pub(super) async fn those_who_see_the_channel_are_its_members(
     equal("those of no account who see the channel", &none.len(), &0)
 }
 
-/// More accounts than one request for each would be wise for.
+/// Asks about more accounts than one request for each would allow.
 pub(super) async fn many_accounts_may_be_asked_about(harness: &dyn DiscordHarness) -> Outcome {
     let account = harness.account();
     let channel = harness.fresh_channel().await;

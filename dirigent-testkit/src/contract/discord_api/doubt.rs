@@ -1,4 +1,4 @@
-//! Checks of what an implementation concludes when something goes wrong.
+//! Checks of what an implementation concludes from failures.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ pub(super) async fn a_rate_limit_says_how_long_to_wait(harness: &dyn DiscordHarn
     equal("messages", &newest(&*account, channel).await?.len(), &0)
 }
 
-/// Posts it once more, as soon as the account is sure what became of the first attempt.
+/// Posts again, as soon as the account knows the result of the first attempt.
 async fn repeated(harness: &dyn DiscordHarness, post: Post) -> Result<Posted, String> {
     let account = harness.account();
     let wait = account.post(post.clone()).await.err().and_then(|error| error.retry_after());
@@ -70,7 +70,8 @@ async fn repeated(harness: &dyn DiscordHarness, post: Post) -> Result<Posted, St
     posted(&*account, post).await
 }
 
-/// Fails unless it failed with this kind and may have been done all the same.
+/// Fails unless the result is an error of this kind, after which the request may have been
+/// performed.
 fn is_doubtful<T>(result: Result<T, ApiError>, kind: ErrorKind) -> Outcome {
     let Err(error) = result else {
         return Err(format!("it worked; expected {kind:?}"));

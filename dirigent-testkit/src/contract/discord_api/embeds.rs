@@ -1,5 +1,5 @@
-//! Checks of what a post has besides its text. A chat that has no embeds refuses them as unsupported; one that takes no
-//! files says so.
+//! Checks of a post's embeds and files. A chat without embeds refuses them as unsupported, and one without files says
+//! so.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn embed() -> Embed {
     Embed::new().title("東京").description("two\nlines").field("a field", "🎻", true)
 }
 
-/// Posts embeds; `None` in a chat that has none.
+/// Posts embeds. Returns `None` if the chat has none.
 async fn shown(account: &dyn DiscordApi, post: Post) -> Result<Option<Posted>, String> {
     let refused = |error: &ApiError| error.kind() == ErrorKind::Unsupported;
     match account.post(post).await {
@@ -88,7 +88,7 @@ pub(super) async fn chosen_mentions_are_no_obstacle(harness: &dyn DiscordHarness
     let (account, person) = (harness.account(), harness.person());
     let channel = harness.fresh_channel().await;
     let question = harness.person_says(channel, "a question").await;
-    // Named twice, as a list that a host makes may have it.
+    // Named twice, as it may be in your list.
     let mut allowed = AllowedMentions { users: vec![person, person], ..AllowedMentions::new() };
     allowed.replied_user = true;
     let mentions = Mentions::Allowed(Arc::new(allowed));

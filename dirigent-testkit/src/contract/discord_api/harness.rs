@@ -1,4 +1,4 @@
-//! The chat in which the suite plays, and what its checks have in common.
+//! The suite's chat, and helpers of its checks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use dirigent::{ChannelId, ChatMessage, Clock as _, DiscordApi, MessageId, System
 use crate::contract::report::works;
 use crate::memory_discord::Fault;
 
-/// A chat in which the suite may play.
+/// A chat for the suite to run in.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -55,66 +55,65 @@ use crate::memory_discord::Fault;
 /// ```
 #[async_trait]
 pub trait DiscordHarness: Send + Sync {
-    /// A bot's account.
+    /// Returns a bot's account.
     fn account(&self) -> Arc<dyn DiscordApi>;
 
-    /// Another bot's account, in the same channels, without special rights.
+    /// Returns another bot's account in the same channels, without special permissions.
     fn colleague(&self) -> Arc<dyn DiscordApi>;
 
-    /// A person, in the same channels.
+    /// Returns a person in the same channels.
     fn person(&self) -> UserId;
 
-    /// A bot's account that sees none of the channels; without one some checks are left out.
+    /// Returns a bot's account that sees none of the channels. Without one some checks are left out.
     fn stranger(&self) -> Option<Arc<dyn DiscordApi>> {
         None
     }
 
-    /// A new private channel without messages, seen by the account, the colleague, the person, and
-    /// otherwise only by who sees everything.
+    /// Creates a private channel without messages. The account, the colleague and the person see it, and otherwise only
+    /// accounts that see everything.
     async fn fresh_channel(&self) -> ChannelId;
 
-    /// Lets the person say something.
+    /// Posts a message of the person.
     async fn person_says(&self, channel: ChannelId, text: &str) -> MessageId;
 
-    /// The time by the chat's clock. The default is that of this machine.
+    /// Returns the time by the chat's clock. By default it is that of this machine.
     fn now(&self) -> Timestamp {
         SystemClock::new().now()
     }
 
-    /// Lets time pass, for an account that is not sure yet what became of a post. The default waits.
+    /// Lets time pass, for an account that does not know the result of a post yet. By default it really waits.
     async fn pass(&self, time: Duration) {
         let clock = SystemClock::new();
         clock.sleep_until(clock.now() + time).await;
     }
 
-    /// Whether the chat shows which message a post answers; without it a post that answers one is a message as any other.
+    /// Returns true if the chat shows which message a post answers. Otherwise an answer looks like any other message.
     fn marks_replies(&self) -> bool {
         true
     }
 
-    /// Whether [`break_next_post`](Self::break_next_post) works; without it some checks are left
-    /// out.
+    /// Returns true if [`break_next_post`](Self::break_next_post) works. Otherwise some checks are left out.
     fn can_break_posts(&self) -> bool {
         false
     }
 
-    /// Lets this happen to the next post.
+    /// Breaks the next post in this way.
     fn break_next_post(&self, fault: Fault) {
         let _ = fault;
     }
 }
 
-/// A post with the channel's nonce of this number.
+/// Returns a post with the channel's nonce of this number.
 pub(super) fn post(channel: ChannelId, content: &str, number: u64) -> Post {
     Post::new(channel, content, Nonce::from_parts(channel.get(), 0, number))
 }
 
-/// Posts what must be accepted.
+/// Posts a message that must be accepted.
 pub(super) async fn posted(account: &dyn DiscordApi, post: Post) -> Result<Posted, String> {
     works("a post", account.post(post).await)
 }
 
-/// The newest messages, oldest first.
+/// Returns the newest messages, oldest first.
 pub(super) async fn newest(
     account: &dyn DiscordApi,
     channel: ChannelId,
@@ -122,7 +121,7 @@ pub(super) async fn newest(
     page(account, HistoryRequest { channel, after: None, limit: 100 }).await
 }
 
-/// A page of messages, oldest first.
+/// Returns a page of messages, oldest first.
 pub(super) async fn page(
     account: &dyn DiscordApi,
     request: HistoryRequest,
@@ -132,7 +131,7 @@ pub(super) async fn page(
     Ok(messages)
 }
 
-/// The ids of messages.
+/// Returns the ids of messages.
 pub(super) fn ids(messages: &[ChatMessage]) -> Vec<MessageId> {
     messages.iter().map(|message| message.id).collect()
 }

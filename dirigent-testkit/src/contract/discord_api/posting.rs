@@ -7,7 +7,7 @@ use dirigent::ports::{AuthorKind, ChatKind, ErrorKind};
 use super::harness::{DiscordHarness, ids, newest, post, posted};
 use crate::contract::report::{Outcome, ensure, equal, is_refused, works};
 
-/// How much the chat's clock may differ from that of the harness.
+/// The most that the chat's clock may differ from the harness's.
 const CLOCKS_APART: Duration = Duration::from_secs(10);
 
 pub(super) async fn a_posted_message_is_read_back(harness: &dyn DiscordHarness) -> Outcome {
@@ -28,7 +28,7 @@ pub(super) async fn a_posted_message_is_read_back(harness: &dyn DiscordHarness) 
     ensure(&*message.content == "Straße – 東京 🎻", "its text is another one")
 }
 
-/// What was missed while the process was down is answered by its time.
+/// Messages from while the process was down are answered by their time.
 pub(super) async fn the_id_of_a_message_says_when_it_was_sent(
     harness: &dyn DiscordHarness,
 ) -> Outcome {
