@@ -1,4 +1,4 @@
-//! One account of Discord: what its token may do.
+//! One account of Discord, with the permissions of its token.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -22,19 +22,21 @@ use crate::transport::{Answer, Transport};
 use crate::unfinished_reads::UnfinishedReads;
 use crate::{AccountBuilder, RestError, wire};
 
-/// How many ids of posted messages are remembered, to tell a repeated post.
+/// The most ids of posted messages that are remembered, to recognise a repeated post.
 const POSTED_MAX: usize = 256;
 
 /// A bot's account: a [`DiscordApi`](dirigent::DiscordApi) and a [`GuildApi`](dirigent::ports::GuildApi).
 ///
-/// One value a token. It makes one attempt a call and never waits for a limit: what the limits forbid
-/// is answered with `RateLimited` and until when, without a request. It must be used within a tokio
-/// runtime with time and I/O, on which its connections live.
+/// Create one value for each token. Each call makes one attempt and never waits for a limit. If a limit forbids a
+/// request, it is not sent, and you get `RateLimited` with the time to wait. Use the account within a tokio runtime
+/// with time and I/O, because its connections live there.
 ///
-/// What it cannot tell: [`Posted::deduplicated`](dirigent::ports::Posted::deduplicated) is true only where
-/// this value itself has seen the message before, since Discord's answers to a first and a repeated post
-/// are alike; and without the permission to read a channel's history, Discord shows an empty one. With a
-/// [`Feed`](crate::Feed) the account knows its permissions, and such a history is `Forbidden`.
+/// Two things it cannot know:
+///
+/// - [`Posted::deduplicated`](dirigent::ports::Posted::deduplicated) is true only if this value itself has seen the
+///   message before, because Discord answers a first and a repeated post alike.
+/// - Without permission to read a channel's history, Discord shows an empty history. With a [`Feed`](crate::Feed) the
+///   account knows its permissions, and such a read is `Forbidden`.
 ///
 /// ```no_run
 /// use dirigent::{DiscordApi, SystemClock};
@@ -50,7 +52,7 @@ const POSTED_MAX: usize = 256;
 pub struct DiscordAccount {
     pub(crate) transport: Transport,
     pub(crate) file_host: FileHost,
-    /// The webhooks behind which people speak.
+    /// The webhooks that people speak through.
     pub(crate) bridges: Vec<UserId>,
     traffic: Traffic,
     clock: Arc<dyn Clock>,
@@ -64,8 +66,9 @@ pub struct DiscordAccount {
 }
 
 impl DiscordAccount {
-    /// Begins to set up an account. The clock paces its requests and tells when a wait is over; each [`SystemClock`](dirigent::SystemClock)
-    /// is the same clock, so that accounts and library need not share one. In a test they share its manual clock.
+    /// Begins to set up an account. The clock paces its requests and measures waits. Accounts and library need not
+    /// share a [`SystemClock`](dirigent::SystemClock), because all of them are one clock. In a test, let them share its
+    /// manual clock.
     pub fn builder(token: impl Into<String>, clock: impl Clock) -> AccountBuilder {
         AccountBuilder::new(token.into(), Arc::new(clock))
     }
@@ -93,7 +96,7 @@ impl DiscordAccount {
         }
     }
 
-    /// No route of these channels rests any more.
+    /// Ends the pauses of all routes in these channels.
     pub(crate) fn ask_again_in(&self, channels: &[ChannelId]) {
         self.traffic.rights_changed(channels);
         self.personas.ask_again_in(channels);
@@ -103,8 +106,8 @@ impl DiscordAccount {
         &*self.clock
     }
 
-    /// The message as this account's host wants it heard: the mention of a bot's role is the bot's, whom the host lists
-    /// as people are people, and what the webhook of a persona posts is the persona's.
+    /// Returns the message as you want it to be read. The mention of a bot's role becomes the bot's, listed webhooks
+    /// count as people, and a persona's webhook posts as the persona.
     pub(crate) fn told(&self, message: ChatMessage) -> ChatMessage {
         let mut message = self.guild_cache.name_bots(message);
         if message.author_kind == AuthorKind::Webhook && self.bridges.contains(&message.author) {
@@ -113,7 +116,7 @@ impl DiscordAccount {
         self.personas.told(message)
     }
 
-    /// Makes one attempt. The answer is a success's body.
+    /// Makes one attempt. Returns the body of a success.
     pub(crate) async fn ask(&self, ask: Ask) -> Result<Bytes, ApiError> {
         let now = self.clock.now();
         let route = ask.key.name;
@@ -138,8 +141,8 @@ impl DiscordAccount {
         conclude(route, answer, too_many)
     }
 
-    /// Makes one attempt, which is over by then, at what shows no token and stands under no limit of this account:
-    /// neither a limit, nor a refused token, nor the guard against a ban holds it back.
+    /// Makes one attempt that must end by `until`. It shows no token and is under no limit of this account, so no
+    /// limit, refused token or ban guard holds it back.
     pub(crate) async fn ask_apart(&self, ask: Ask, until: Timestamp) -> Result<Bytes, ApiError> {
         let deadline = until.min(self.clock.now() + self.timeout);
         let answer = self.send(&ask, deadline).await.map_err(RestError::report)?;
@@ -157,20 +160,20 @@ impl DiscordAccount {
         sent.inspect_err(|error| tracing::debug!(route = ask.key.name, %error, "not answered"))
     }
 
-    /// Makes one attempt at something that is answered in JSON.
+    /// Makes one attempt, and reads its answer as JSON.
     pub(crate) async fn read<T: DeserializeOwned>(&self, ask: Ask) -> Result<T, ApiError> {
         let body = self.ask(ask).await?;
         serde_json::from_slice(&body).map_err(|_| RestError::Unreadable.report())
     }
 
-    /// Who this account is, asked every time.
+    /// Asks for this account's id, every time.
     pub(crate) async fn ask_me(&self) -> Result<UserId, ApiError> {
         let ask = Ask::bare("get current user", 0, &Route::GetCurrentUser);
         let me = self.read::<wire::WithId>(ask).await?.id.user();
         Ok(*self.me.get_or_init(|| me))
     }
 
-    /// Who this account is, asked once: an account never changes its id.
+    /// Returns this account's id. It asks only once, because the id never changes.
     pub(crate) async fn known_me(&self) -> Result<UserId, ApiError> {
         match self.me.get() {
             Some(me) => Ok(*me),
@@ -178,12 +181,12 @@ impl DiscordAccount {
         }
     }
 
-    /// Another client has said who this account is.
+    /// Remembers this account's id, because another client knows it.
     pub(crate) fn know_me(&self, me: UserId) {
         self.me.get_or_init(|| me);
     }
 
-    /// The application to which this account belongs, asked once.
+    /// Returns the application of this account. It asks only once.
     pub(crate) async fn application(&self) -> Result<wire::Application, ApiError> {
         if let Some(known) = self.application.get() {
             return Ok(*known);
@@ -193,7 +196,7 @@ impl DiscordAccount {
         Ok(*self.application.get_or_init(|| asked))
     }
 
-    /// Whether a message was seen as an answer before; it is from now on.
+    /// Returns true if this message came back from a post before, and remembers it.
     pub(crate) fn was_posted(&self, id: MessageId) -> bool {
         let mut posted = self.posted.lock().unwrap_or_else(PoisonError::into_inner);
         if posted.contains(&id) {
@@ -207,7 +210,7 @@ impl DiscordAccount {
     }
 }
 
-/// A success's body, or what is to be reported.
+/// Returns the body of a success, or the error to report.
 fn conclude(
     route: &'static str,
     answer: Answer,

@@ -1,4 +1,4 @@
-//! Who can see a channel.
+//! The accounts that see a channel.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,16 +12,16 @@ use crate::route::Ask;
 use crate::wire::{PRIVATE_THREAD, is_thread};
 use crate::{DiscordAccount, RestError, wire};
 
-/// How many members of a thread a page has.
+/// The members on a page of a thread.
 const THREAD_PAGE: u32 = 100;
 
-/// Of more accounts than this, the list of all members is read instead: more requests would take longer.
+/// The most accounts to ask for one by one. Beyond that, reading the list of all members is faster.
 const ASKED_SINGLY_MAX: usize = 64;
 
 /// Discord's codes for a channel and a guild that it does not show.
 const UNKNOWN_PLACES: [u64; 2] = [10_003, 10_004];
 
-/// A read of members for the guild cache. Its end is reported in every case, also when it is dropped.
+/// A read of members for the guild cache. Its end is always reported, even if it is dropped.
 struct Learning<'a> {
     account: &'a DiscordAccount,
     guild: u64,
@@ -46,17 +46,18 @@ impl Drop for Learning<'_> {
 }
 
 impl DiscordAccount {
-    /// Those of the accounts who see the channel. A thread is seen by those who see its parent; a
-    /// private one only by those of them who were added to it or keep its threads.
+    /// Returns those of the accounts that see the channel. Whoever sees the parent sees a thread. A private
+    /// thread is only for those of them who were added to it or manage its threads.
     ///
-    /// What the gateway keeps true is not asked for. The rest is asked for account by account, which takes no
-    /// intent; of more than [`ASKED_SINGLY_MAX`] accounts the whole list is read, which takes one.
+    /// Data that the gateway keeps current is not requested. The rest is requested one account at a time,
+    /// which needs no intent. For more than [`ASKED_SINGLY_MAX`] accounts the whole list is read, which needs
+    /// one.
     pub(crate) async fn audience(
         &self,
         channel: ChannelId,
         among: &[UserId],
     ) -> Result<Vec<UserId>, ApiError> {
-        // The members, then those of the thread, then it is known.
+        // First the members, then those of the thread, and then the answer is known.
         for _ in 0..3 {
             match self.guild_cache.visibility(channel, among, self.clock().now()) {
                 Visibility::Known(people) => return Ok(people),
@@ -71,7 +72,7 @@ impl DiscordAccount {
     }
 
     async fn learn_members(&self, guild: u64, users: &[UserId]) -> Result<(), ApiError> {
-        // One channel of a guild asks at a time; the others find the answers in the guild cache.
+        // One channel of a guild asks at a time, and the others find the answers in the guild cache.
         let _one_at_a_time = self.unfinished.members.resume(guild).await;
         let learning = Learning::begin(self, guild);
         let is_unknown =
@@ -100,7 +101,7 @@ impl DiscordAccount {
         Ok(())
     }
 
-    /// The same, with nothing known before.
+    /// Returns the audience from requests alone, without the cache.
     async fn ask_audience(
         &self,
         channel: ChannelId,
@@ -125,7 +126,7 @@ impl DiscordAccount {
         Ok(rules.audience(&overwrites, added.as_ref(), &members))
     }
 
-    /// Those of the accounts that are members of the guild.
+    /// Returns those of the accounts that are members of the guild.
     async fn members_among(
         &self,
         guild: u64,
@@ -148,7 +149,7 @@ impl DiscordAccount {
         Ok(among.iter().filter_map(|user| asked.remove(user).flatten()).collect())
     }
 
-    /// Those of the accounts that were added to the thread.
+    /// Returns those of the accounts that were added to the thread.
     async fn added_to_thread(
         &self,
         thread: u64,
@@ -189,7 +190,8 @@ impl DiscordAccount {
         }
     }
 
-    /// The bots for which Discord manages roles in a channel's guild, by role; none where it cannot be asked.
+    /// Returns the bots of the roles that Discord manages in a channel's guild. The map is empty if the guild
+    /// cannot be read.
     pub(crate) async fn bots_by_role(&self, channel: ChannelId) -> HashMap<u64, UserId> {
         let asked = self.wire_channel(channel.get()).await.ok();
         let Some(guild) = asked.and_then(|channel| channel.guild_id) else {
@@ -203,7 +205,7 @@ impl DiscordAccount {
         self.read(Ask::bare("get channel", channel_id, &route)).await
     }
 
-    /// The channel whose overwrites count: a thread's are its parent's.
+    /// Returns the channel with the overwrites, which for a thread is its parent.
     pub(crate) async fn overwritten(
         &self,
         channel: wire::Channel,
@@ -214,8 +216,8 @@ impl DiscordAccount {
         }
     }
 
-    /// A guild's owner and roles. Every account may read those of its own guilds: who may not, is not
-    /// in the guild.
+    /// Returns a guild's owner and roles. Every account may read those of its own guilds, so a refusal means
+    /// that it is not in the guild.
     pub(crate) async fn rules(&self, guild_id: u64) -> Result<GuildRules, ApiError> {
         self.wire_guild(guild_id).await.map(|guild| guild.rules())
     }
@@ -248,7 +250,7 @@ impl DiscordAccount {
     }
 }
 
-/// Whether what Discord does not know is the account, and not the guild or the thread.
+/// Returns true if Discord does not know the account, rather than the guild or the thread.
 fn is_account_unknown(error: &ApiError) -> bool {
     let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref());
     let code = match cause {
@@ -258,7 +260,7 @@ fn is_account_unknown(error: &ApiError) -> bool {
     error.kind() == ErrorKind::Gone && !code.is_some_and(|code| UNKNOWN_PLACES.contains(&code))
 }
 
-/// Discord forbids foreign guilds; to the caller they do not exist.
+/// Reports a forbidden guild as gone, because Discord forbids foreign guilds.
 pub(crate) fn not_in_guild(error: ApiError) -> ApiError {
     if error.kind() != ErrorKind::Forbidden {
         return error;

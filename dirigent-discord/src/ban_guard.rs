@@ -1,4 +1,4 @@
-//! Stops long before Discord would ban this address.
+//! Stops all requests long before Discord would ban this address.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use dirigent::ports::Timestamp;
 
-/// Discord counts invalid requests over ten minutes.
+/// Discord counts invalid requests over this time.
 const WINDOW: Duration = Duration::from_secs(600);
 
-/// How finely the count forgets.
+/// The length of a slot. Its requests are counted together.
 const SLOT: Duration = Duration::from_secs(10);
 
-/// Counts invalid requests (401, 403, and 429 that is not shared) of ten minutes, and stops all
-/// traffic at a tenth of what gets an address banned.
+/// Counts the invalid requests (401, 403, and 429 that is not shared) of ten minutes. It stops all traffic at a tenth
+/// of the number that makes Discord ban an address.
 ///
-/// Discord counts them by address and not by account, 10,000 in ten minutes. So all accounts of a process share
-/// one guard, [`BanGuard::of_process`], unless they are given another one. Where the address is turned away
-/// already, before Discord itself, all that share the guard wait. Clones share the count.
+/// Discord counts them for each address, not for each account: 10,000 in ten minutes. For this reason all accounts of a
+/// process share one guard, [`BanGuard::of_process`], unless you give them another. If the address is already banned,
+/// all accounts with this guard wait. Clones share the count.
 ///
 /// ```
 /// use dirigent_discord::BanGuard;
@@ -33,9 +33,9 @@ pub struct BanGuard {
 
 #[derive(Debug, Default)]
 struct Counted {
-    /// Oldest first.
+    /// The slots, oldest first.
     slots: VecDeque<Slot>,
-    /// Until when the address is turned away.
+    /// The end of a ban.
     turned_away: Option<Timestamp>,
 }
 
@@ -45,27 +45,27 @@ struct Slot {
     count: u32,
 }
 
-/// What every account has that is given no other.
+/// The guard of every account that gets no other.
 static OF_PROCESS: LazyLock<BanGuard> = LazyLock::new(|| BanGuard::new(1_000));
 
 impl BanGuard {
-    /// Returns the guard of this process, which stops at 1,000. Every account has it that is given no other.
+    /// Returns the guard of this process, which stops at 1,000. Every account has it, unless you give it another.
     pub fn of_process() -> Self {
         OF_PROCESS.clone()
     }
 
-    /// Creates a guard of its own count, for accounts of another address or for a test. It stops at this number of invalid
-    /// requests in ten minutes, at least 1 and at most 5,000.
+    /// Creates a guard with its own count, for accounts that use another address, or for a test. It stops at this
+    /// number of invalid requests in ten minutes, at least 1 and at most 5,000.
     pub fn new(limit: u32) -> Self {
         Self { limit: limit.clamp(1, 5_000), counted: Arc::default() }
     }
 
-    /// At how many it stops.
+    /// Returns the number of invalid requests at which it stops.
     pub const fn limit(&self) -> u32 {
         self.limit
     }
 
-    /// How long no request may be made, if none may be made now.
+    /// Returns how long no request may be made, or `None` if one may be made now.
     pub(crate) fn wait(&self, now: Timestamp) -> Option<Duration> {
         let mut counted = self.counted();
         counted.forget(now);
@@ -73,7 +73,7 @@ impl BanGuard {
         until.filter(|until| *until > now).map(|until| until.since(now))
     }
 
-    /// Counts one.
+    /// Counts an invalid request.
     pub(crate) fn count(&self, now: Timestamp) {
         let mut counted = self.counted();
         counted.forget(now);
@@ -83,7 +83,7 @@ impl BanGuard {
         }
     }
 
-    /// The address is turned away until then.
+    /// Records that the address is banned until then.
     pub(crate) fn turn_away(&self, until: Timestamp) {
         let mut counted = self.counted();
         counted.turned_away = counted.turned_away.max(Some(until));
@@ -101,11 +101,11 @@ impl Counted {
         }
     }
 
-    /// When one more fits in; `None` if one does now.
+    /// Returns the time at which one more request is possible, or `None` if it is possible now.
     fn room_at(&self, limit: u32) -> Option<Timestamp> {
         let mut excess =
             self.slots.iter().map(|slot| slot.count).sum::<u32>().checked_sub(limit)?;
-        // The slot whose end makes room for one more.
+        // Find the slot that makes room for one more when it ends.
         let freeing = self.slots.iter().find(|slot| match excess.checked_sub(slot.count) {
             Some(rest) => {
                 excess = rest;

@@ -1,4 +1,4 @@
-//! Why an account cannot be made.
+//! Why an account cannot be set up.
 
 /// Why an account could not be set up.
 ///
@@ -12,15 +12,15 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AccountBuildError {
-    /// The token is empty or holds characters that no token has.
+    /// The token is empty, or contains characters that no token has.
     #[error("not a bot's token: it is empty or has spaces or control characters in it")]
     BadToken,
-    /// The address of the proxy, or of the files, is not a scheme and a host.
+    /// The address of the proxy or of the files is not a scheme and a host.
     #[error(
         "not an address for the proxy or the files: expected http://host:port or https://host:port"
     )]
     BadProxy,
-    /// Discord is reached with TLS only, and there is none.
+    /// Discord needs TLS, and there is none.
     #[error(
         "no TLS: switch on one of the crate's TLS features, and see that root certificates are there"
     )]

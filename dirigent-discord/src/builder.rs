@@ -1,4 +1,4 @@
-//! How an account is set up.
+//! Sets up an account.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::traffic::Traffic;
 use crate::transport::{Transport, origin};
 use crate::{AccountBuildError, BanGuard, DiscordAccount};
 
-/// Sets up a [`DiscordAccount`]. `Debug` shows no token.
+/// Sets up a [`DiscordAccount`]. `Debug` hides the token.
 ///
 /// ```
 /// use std::time::Duration;
@@ -55,57 +55,59 @@ impl AccountBuilder {
         }
     }
 
-    /// Sends everything to this address (`http://host:port` or `https://host:port`) and not to Discord.
-    /// It is given the token.
+    /// Sends all requests to this address (`http://host:port` or `https://host:port`) instead of Discord. It receives
+    /// the token, so choose one that you trust.
     pub fn proxy(mut self, address: impl Into<String>) -> Self {
         self.proxy = Some(address.into());
         self
     }
 
-    /// Reads the files of messages from this address (`http://host:port` or `https://host:port`) and not from Discord's file host:
-    /// for a test against a Discord of one's own. It is given no token, and no other host is asked for a file.
+    /// Reads the files of messages from this address (`http://host:port` or `https://host:port`) instead of Discord's
+    /// file host, so that you can test against a Discord of your own. It receives no token, and files are read from no
+    /// other host.
     pub fn files(mut self, address: impl Into<String>) -> Self {
         self.files = Some(address.into());
         self
     }
 
-    /// Sets how long one attempt may take in all, from looking up the name to the last byte of the answer.
+    /// Sets the longest time of one attempt, from looking up the name to the last byte of the answer.
     ///
-    /// The default is 9 seconds, a little less than the 10 seconds that the driver waits for an attempt.
-    /// Name, TCP and TLS together may take at most 4 of them. After an attempt that took too long, later ones
-    /// use new connections.
+    /// The default is 9 seconds, a little less than the 10 seconds that the driver waits for an attempt. Name, TCP and
+    /// TLS together may take at most 4 of them. If an attempt takes too long, later ones use new connections.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How many requests may leave in any second; 50, if nothing is said, which is what Discord allows.
-    /// Less is wise where another process uses the same token.
+    /// Sets how many requests may leave in any second. The default is 50, which is what Discord allows. Choose less if
+    /// this token has another user, for example your bot's own client.
     pub const fn requests_per_second(mut self, requests: usize) -> Self {
         self.per_second = requests;
         self
     }
 
-    /// The webhooks, by id, behind which people speak, for example a bridge to another chat: what they post counts as people's words
-    /// ([`AuthorKind::Bridged`](dirigent::ports::AuthorKind::Bridged)), so it wakes, stops and is answered. None, if nothing is said:
-    /// a webhook's name proves nothing, and everyone who has its address can post.
+    /// Lists the ids of webhooks that people speak through, for example those of a bridge to another chat. Their posts
+    /// count as people's words ([`AuthorKind::Bridged`](dirigent::ports::AuthorKind::Bridged)), so they wake and stop
+    /// the channel and get answers. By default there are none, because a webhook's name proves nothing: everyone who
+    /// has its address can post.
     pub fn people_behind(mut self, webhooks: impl IntoIterator<Item = UserId>) -> Self {
         self.bridges.extend(webhooks);
         self
     }
 
-    /// Counts invalid requests with this guard and not with that of the process ([`BanGuard::of_process`]), for
-    /// an account whose requests leave from another address.
+    /// Counts invalid requests with this guard instead of that of the process ([`BanGuard::of_process`]). Use it for an
+    /// account with another address, for example behind a proxy.
     pub fn ban_guard(mut self, guard: &BanGuard) -> Self {
         self.guard = guard.clone();
         self
     }
 
-    /// Builds the account. Nothing is sent and nothing is spawned.
+    /// Builds the account. It sends no request and spawns no task.
     ///
     /// # Errors
     ///
-    /// When the token cannot be one, the address of the proxy or of the files is not understood, or TLS is not to be had.
+    /// Returns an error if the token is malformed, if the address of the proxy or of the files is invalid, or if there
+    /// is no TLS.
     pub fn build(self) -> Result<DiscordAccount, AccountBuildError> {
         let transport = Transport::new(&self.token, self.proxy.as_deref())?;
         let traffic = Traffic::new(self.per_second, self.guard);

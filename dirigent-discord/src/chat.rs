@@ -1,4 +1,4 @@
-//! The chatting half.
+//! The account as a [`DiscordApi`](dirigent::DiscordApi).
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -27,8 +27,8 @@ use crate::{DiscordAccount, NeededPermission, RestError, wire};
 /// The longest page of messages.
 pub(crate) const PAGE_MAX: u8 = 100;
 
-/// A post's body. It is written here and not by twilight's builder, which knows no `enforce_nonce`: a
-/// post whose answer was lost would be made twice.
+/// The body of a post. It is not written by twilight's builder, because that knows no `enforce_nonce`. Without it a
+/// post with a lost answer would be made twice.
 #[derive(Serialize)]
 struct PostBody<'a> {
     content: Cow<'a, str>,
@@ -41,7 +41,7 @@ struct PostBody<'a> {
     message_reference: Option<MessageReference>,
 }
 
-/// Nothing in the text pings anybody by itself.
+/// The accounts and roles that a text may ping. By default it pings none.
 #[derive(Default, Serialize)]
 struct AllowedMentions {
     parse: Vec<&'static str>,
@@ -68,12 +68,12 @@ impl AllowedMentions {
     }
 }
 
-/// Those of them that Discord knows.
+/// Returns the accounts that Discord knows, without personas.
 fn accounts(users: &[UserId]) -> Vec<UserId> {
     users.iter().copied().filter(|user| !is_persona(*user)).collect()
 }
 
-/// Discord refuses a list that names one twice.
+/// Returns each id once, because Discord refuses a list that names one twice.
 fn each_once<T: Copy + Ord + ToString>(ids: &[T]) -> Vec<String> {
     let ids: BTreeSet<T> = ids.iter().copied().collect();
     ids.iter().map(T::to_string).collect()
@@ -85,7 +85,7 @@ struct MessageReference {
     fail_if_not_exists: bool,
 }
 
-/// The text as Discord shows it, and the embeds. An error where Discord would take neither.
+/// Returns the text as Discord shows it, and the embeds. It fails if Discord would accept neither.
 fn shown<'a>(post: &'a Post, personas: &Personas) -> Result<(Cow<'a, str>, Vec<Embed>), ApiError> {
     let is_bare = post.embeds.is_empty() && post.files.is_empty();
     let shows_nothing = is_bare && post.content.trim().is_empty();
@@ -95,7 +95,7 @@ fn shown<'a>(post: &'a Post, personas: &Personas) -> Result<(Cow<'a, str>, Vec<E
     Ok((personas.posted(&post.content), embeds))
 }
 
-/// What a persona's webhook posts, or what its message is to say from now on.
+/// The body of a post by a persona's webhook, or of a change of it.
 #[derive(Serialize)]
 pub(crate) struct WebhookBody<'a> {
     content: Cow<'a, str>,
@@ -140,7 +140,7 @@ impl<'a> PostBody<'a> {
     }
 }
 
-/// Files that are refused for their size, by Discord or by what stands before it, are refused again.
+/// Makes an error permanent if files were too large for Discord or its proxy, because they would be refused again.
 pub(crate) fn for_its_size(error: ApiError) -> ApiError {
     let cause = error.source().and_then(|cause| cause.downcast_ref::<RestError>()).copied();
     match cause {
@@ -212,7 +212,7 @@ impl DiscordApi for DiscordAccount {
             self.read(Ask::bare("get messages", channel_id, &route)).await?;
         let read: Vec<_> = page.into_iter().filter_map(read_message).collect();
         let names_role = read.iter().any(|message| message.content.contains(ROLE));
-        // After a start the history is read before the gateway has told of the guilds.
+        // After a start the history is read before the gateway has sent the guilds.
         let bots = if names_role && !self.guild_cache.knows_roles(request.channel) {
             self.bots_by_role(request.channel).await
         } else {
@@ -222,14 +222,14 @@ impl DiscordApi for DiscordAccount {
         Ok(read.into_iter().map(|message| self.told(named(message))).collect())
     }
 
-    /// Known only while a [`Feed`](crate::Feed) tells of the channel.
+    /// Known only while a [`Feed`](crate::Feed) covers the channel.
     fn reads_history(&self, channel: ChannelId) -> Option<bool> {
         let wanted = Permissions::VIEW_CHANNEL | Permissions::READ_MESSAGE_HISTORY;
         self.guild_cache.may(channel, wanted, self.clock().now())
     }
 
-    /// Known only while a [`Feed`](crate::Feed) tells of the channel, and of what was asked of the accounts: for an hour with the
-    /// Server Members Intent, else for a minute.
+    /// Known only while a [`Feed`](crate::Feed) covers the channel. What was requested about accounts is valid for an
+    /// hour with the Server Members Intent, and otherwise for a minute.
     fn write_bars(&self, channel: ChannelId, among: &[UserId]) -> Vec<(UserId, WriteBar)> {
         let accounts: Vec<_> = accounts(among);
         let mut bars = self.guild_cache.write_bars(channel, &accounts, self.clock().now());
@@ -241,8 +241,8 @@ impl DiscordApi for DiscordAccount {
         self.ask_again_in(channels);
     }
 
-    /// Up to 64 accounts are asked for one by one, as far as the gateway has not told of them; that takes no
-    /// privileged intent. For more of them the guild's list is read, which takes the Server Members Intent.
+    /// Up to 64 accounts are requested one by one, unless the gateway has reported them. This needs no privileged
+    /// intent. For more of them the guild's list is read, which needs the Server Members Intent.
     async fn members(
         &self,
         channel: ChannelId,
@@ -253,7 +253,7 @@ impl DiscordApi for DiscordAccount {
         let (personas, accounts): (Vec<_>, Vec<_>) =
             among.into_iter().partition(|user| is_persona(*user));
         let mut seen = self.personas_in(channel, &personas).await?;
-        // A persona that is there proves that the channel is.
+        // A persona that is there proves that the channel exists.
         if seen.is_empty() || !accounts.is_empty() {
             seen.extend(self.audience(channel, &accounts).await?);
         }

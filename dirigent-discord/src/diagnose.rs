@@ -1,4 +1,4 @@
-//! Looking for what is not switched on or not allowed, before something fails for it.
+//! Finds missing intents and permissions, for example at the start, before a request fails because of them.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,22 +17,21 @@ use crate::setup_issue::NEEDED_INTENTS;
 use crate::wire::{PRIVATE_THREAD, is_thread};
 use crate::{DiscordAccount, NeededIntent, NeededPermission, SetupIssue, wire};
 
-/// With fewer starts left something is wrong: no bot needs a thousand a day.
+/// If fewer session starts than this are left, something is wrong, because no bot needs a thousand a day.
 const STARTS_FEW: u32 = 50;
 
 impl DiscordAccount {
-    /// What is missing for keeping turns in these channels: privileged intents, permissions in each
-    /// channel and in its guild. With the intents of a gateway, also those that it was not asked for;
-    /// the Server Members Intent is missing only where they contain it. It also tells if the gateway may be connected fewer than
-    /// 50 times more.
-    /// Nothing is found where everything is right.
+    /// Finds what is missing for turns in these channels: privileged intents, and permissions in each channel and its
+    /// guild. If you pass the intents of a gateway, it also finds those that you did not ask for. The Server Members
+    /// Intent is missing only if you asked for it. It also warns if you may start fewer than 50 more gateway sessions.
+    /// The list is empty if all is well.
     ///
-    /// It asks Discord for each channel, each guild and the account's roles there; a
-    /// [`Feed`](crate::Feed) finds the same by itself and writes it to the log.
+    /// It makes requests for each channel, each guild and the account's roles there. With a [`Feed`](crate::Feed) you
+    /// do not need it, because the feed writes these findings to the log by itself.
     ///
     /// # Errors
     ///
-    /// As transport fails, or the token is refused.
+    /// Returns an error if a request fails in transport, or if the token is refused.
     ///
     /// ```no_run
     /// # async fn example(account: dirigent_discord::DiscordAccount, dirigent: dirigent::Dirigent)
@@ -84,7 +83,7 @@ impl DiscordAccount {
         Ok(findings)
     }
 
-    /// The privileged intents that this account's application does not have, and that are needed or asked for.
+    /// Returns the privileged intents that are needed or asked for, but not switched on for this account's application.
     pub(crate) async fn not_granted(&self, asked: Intents) -> Result<Vec<SetupIssue>, ApiError> {
         let Some(flags) = self.application().await?.flags else {
             return Ok(Vec::new());
@@ -97,8 +96,8 @@ impl DiscordAccount {
         Ok(missing.map(SetupIssue::IntentNotGranted).collect())
     }
 
-    /// How often the gateway may be connected anew, if that is not often. A bot that begins a session again and again, for
-    /// example one that is started again whenever it ends, uses up its 1,000 of a day, and then Discord replaces its token.
+    /// Returns how many gateway sessions may still begin, if that is few. For example, a bot that restarts whenever it
+    /// ends uses up its 1,000 of a day, and Discord then replaces its token.
     pub(crate) async fn few_starts(&self) -> Result<Option<SetupIssue>, ApiError> {
         let ask = Ask::bare("get gateway bot", 0, &Route::GetGatewayBot);
         let asked = present(self.read::<wire::GatewayBot>(ask).await)?;
@@ -116,7 +115,7 @@ impl DiscordAccount {
     }
 }
 
-/// What was asked for, unless it does not exist or is not shown.
+/// Returns the answer, or `None` if it does not exist or is not shown.
 fn present<T>(asked: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
     match asked {
         Ok(found) => Ok(Some(found)),
@@ -125,7 +124,7 @@ fn present<T>(asked: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
     }
 }
 
-/// The intents that a gateway was not asked for.
+/// Returns the needed intents that a gateway did not ask for.
 pub(crate) fn not_asked(intents: Intents) -> Vec<SetupIssue> {
     let is_missing =
         |intent: &NeededIntent| !intent.is_optional() && !intents.contains(intent.bit());
@@ -133,7 +132,7 @@ pub(crate) fn not_asked(intents: Intents) -> Vec<SetupIssue> {
     missing.map(SetupIssue::IntentNotAsked).collect()
 }
 
-/// What this member lacks in a whole guild.
+/// Returns the permissions that this member lacks in a whole guild.
 pub(crate) fn in_guild(rules: &GuildRules, me: &Member) -> Vec<SetupIssue> {
     let allowed = rules.base(me);
     let guild = GuildId::new(rules.guild);
@@ -142,7 +141,8 @@ pub(crate) fn in_guild(rules: &GuildRules, me: &Member) -> Vec<SetupIssue> {
     missing.map(|permission| SetupIssue::InGuild(guild, permission)).collect()
 }
 
-/// What this member lacks in a channel. Where it sees nothing, that is all there is to say.
+/// Returns the permissions that this member lacks in a channel. If it does not see the channel, the others do not
+/// matter.
 pub(crate) fn in_channel(
     rules: &GuildRules,
     me: &Member,

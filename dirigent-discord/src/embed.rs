@@ -1,10 +1,10 @@
-//! Embeds as Discord takes them.
+//! Embeds in Discord's form.
 
 use dirigent::ports::{Embed, EmbedAuthor, EmbedField, EmbedFooter};
 use twilight_model::channel::message::embed as discord;
 use twilight_model::util::Timestamp;
 
-/// An embed for a post's body. `None` where its moment is beyond what Discord can write.
+/// Returns an embed for a post's body, or `None` if Discord cannot write its time.
 pub(crate) fn discord_embed(embed: &Embed) -> Option<discord::Embed> {
     let moment = |at: dirigent::ports::Timestamp| {
         let micros = i64::try_from(at.as_millis()).ok()?.checked_mul(1_000)?;

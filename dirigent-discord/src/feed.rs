@@ -1,9 +1,9 @@
 //! Reads the gateway shard by shard and reports it to the driver.
 //!
-//! Messages go to the driver at once; everything else goes into the guild cache, and whoever sees more or less by
-//! that joins or leaves channels. `channel_queues` keeps events of one channel in order while they wait for the
-//! store. `task_queue` is a future of the host that asks and answers Discord, because the feed itself must never
-//! wait.
+//! Messages go to the driver at once. All other events go into the guild cache, and accounts that then see more or
+//! fewer channels join or leave them. `channel_queues` keeps events of one channel in order while they wait for the
+//! store. `task_queue` is a future that your program runs. It makes requests to Discord, because the feed itself must
+//! never wait.
 
 mod channel_event;
 mod channel_queues;
@@ -30,17 +30,18 @@ pub use task_queue::FeedWork;
 
 type MaySetMode = dyn Fn(GuildId, UserId, u64) -> Option<bool> + Send + Sync;
 
-/// Takes in what any number of gateway shards push: tells the library, keeps the account's guild cache of
-/// who sees what, and has the slash commands registered and answered.
+/// Reads the events of any number of gateway shards. It reports them to the library, keeps a guild cache of who sees
+/// which channel, and registers and answers the slash commands.
 ///
-/// Events may come twice, late, in another order or not at all: what is missed is read from the history
-/// after a new session, and now and then by the driver. While a shard is connected and tells of members
-/// ([`Feed::INTENTS_WITH_MEMBERS`]), [`members`](dirigent::DiscordApi::members) asks Discord for each agent of a guild
-/// once an hour; without that intent an answer is believed for a minute (of more than twelve agents, for 5 s each), and
-/// without a feed never.
+/// Events may come twice, late, out of order or not at all. Missed messages are read from the history after a new
+/// session, and now and then by the driver.
 ///
-/// Clones are the same feed. What it has to ask of Discord, and to answer, is done by its [`FeedWork`], which
-/// the host runs beside the driver.
+/// While a shard is connected and reports members ([`Feed::INTENTS_WITH_MEMBERS`]),
+/// [`members`](dirigent::DiscordApi::members) asks Discord for each agent of a guild once an hour. Without that intent
+/// an answer is valid for a minute (with more than twelve agents, for 5 s each), and without a feed it is never reused.
+///
+/// All clones are one feed. Its requests and answers to Discord are made by its [`FeedWork`], which you run beside the
+/// driver.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -75,12 +76,12 @@ struct FeedParts {
     intents: Intents,
     tasks: Arc<TaskQueue>,
     queues: Arc<ChannelQueues>,
-    /// What could not be read.
+    /// Limits warnings about unreadable events.
     unreadable: LogLimit,
     may_set_mode: Option<Box<MaySetMode>>,
     stop_reaction: Option<String>,
     registers: bool,
-    /// The guilds whose permissions were looked through.
+    /// The guilds with checked permissions.
     diagnosed: Mutex<HashSet<u64>>,
 }
 
@@ -111,21 +112,22 @@ pub struct FeedBuilder {
 }
 
 impl Feed {
-    /// What a gateway must be asked for. Message content is privileged: it must be switched on in the developer
+    /// The intents that you must ask the gateway for. Message content is privileged, so switch it on in the developer
     /// portal.
     pub const INTENTS: Intents = NEEDED_INTENTS;
 
-    /// The same with the members of guilds, which is privileged too: agents that come, go or change their roles
-    /// are noticed at once, and asked for once an hour and not once a minute. More than 64 registered agents
-    /// need it.
+    /// [`INTENTS`](Self::INTENTS) and the members of guilds, which is privileged, too. With it, agents that join, leave
+    /// or change their roles are noticed at once, and are requested once an hour instead of once a minute. You need it
+    /// for more than 64 registered agents.
     pub const INTENTS_WITH_MEMBERS: Intents = Self::INTENTS.union(Intents::GUILD_MEMBERS);
 
-    /// [`INTENTS`](Self::INTENTS), and who types: for observed agents
-    /// ([`Builder::observe`](dirigent::host::Builder::observe)), so that one that types for long does not count as silent.
+    /// [`INTENTS`](Self::INTENTS) and typing. Use it for observed agents
+    /// ([`Builder::observe`](dirigent::host::Builder::observe)), so that an agent that types for a long time does not
+    /// count as silent.
     pub const INTENTS_WITH_TYPING: Intents = Self::INTENTS.union(Intents::GUILD_MESSAGE_TYPING);
 
-    /// Begins to set up a feed. `account` is the one that `dirigent` was built with; `intents` is what
-    /// the gateway is asked for.
+    /// Begins to set up a feed. `account` must be the one that you built `dirigent` with, and `intents` those that you
+    /// ask the gateway for.
     pub fn builder(
         dirigent: Dirigent,
         account: Arc<DiscordAccount>,
@@ -141,22 +143,22 @@ impl Feed {
         }
     }
 
-    /// Where this shard's events go in.
+    /// Returns the entrance for this shard's events.
     pub fn shard(&self, id: ShardId) -> ShardFeed {
         ShardFeed::new(Arc::clone(&self.shared), id)
     }
 }
 
 impl FeedBuilder {
-    /// Neither registers the slash commands nor answers them.
+    /// Does not register or answer the slash commands, for example because your bot has its own.
     pub const fn without_commands(mut self) -> Self {
         self.registers = false;
         self
     }
 
-    /// Lets the host decide who may set a channel's mode: by guild, user, and the user's permissions in the
-    /// channel as Discord's bits. `None`: who may manage channels. To stop and to resume a channel takes the
-    /// right to write there, whatever the host decides here.
+    /// Lets you decide who may set a channel's mode, from the guild, the user, and the user's permissions in the
+    /// channel as Discord's bits. Return `None` to allow those who may manage channels. To stop and resume a channel,
+    /// people always need only permission to write there.
     pub fn may_set_mode(
         mut self,
         decide: impl Fn(GuildId, UserId, u64) -> Option<bool> + Send + Sync + 'static,
@@ -165,14 +167,14 @@ impl FeedBuilder {
         self
     }
 
-    /// Stops a channel when a person reacts to a message of an agent with this emoji, for example `🛑`. Without it reactions do
-    /// nothing. The gateway must be asked for `GUILD_MESSAGE_REACTIONS` besides [`Feed::INTENTS`].
+    /// Stops a channel when a person reacts to an agent's message with this emoji, for example `🛑`. Without it
+    /// reactions have no effect. Ask the gateway for `GUILD_MESSAGE_REACTIONS` in addition to [`Feed::INTENTS`].
     pub fn stop_reaction(mut self, emoji: impl Into<String>) -> Self {
         self.stop_reaction = Some(emoji.into());
         self
     }
 
-    /// The feed, and the work that the host runs. Starts nothing.
+    /// Returns the feed, and the work that you must run. It starts no task.
     pub fn build(self) -> (Feed, FeedWork) {
         self.account.guild_cache.begin(self.intents);
         let tasks = Arc::new(TaskQueue::default());
@@ -200,12 +202,12 @@ impl FeedBuilder {
 }
 
 impl FeedParts {
-    /// Whether this guild was not looked through before.
+    /// Returns true if this guild was not checked before.
     fn is_new(&self, guild: u64) -> bool {
         self.diagnosed.lock().unwrap_or_else(PoisonError::into_inner).insert(guild)
     }
 
-    /// The account is not in this guild any more; when it comes back, everything begins anew.
+    /// Forgets a guild that the account has left, so that all begins anew if it returns.
     fn left(&self, guild: u64) {
         self.diagnosed.lock().unwrap_or_else(PoisonError::into_inner).remove(&guild);
         self.tasks.forget(guild);

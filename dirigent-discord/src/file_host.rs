@@ -1,14 +1,14 @@
-//! The host of the chat's files. Nothing else ever fetches an address that a message names.
+//! The host of the chat's files. No other code ever fetches an address from a message.
 
 use dirigent::ports::{ApiError, Attachment, ErrorKind};
 use http::Uri;
 
 use crate::{DiscordAccount, RestError};
 
-/// Where Discord keeps what is attached to messages.
+/// Discord's hosts of attachments.
 const DISCORD: [&str; 2] = ["https://cdn.discordapp.com", "https://media.discordapp.net"];
 
-/// From where files are read: these origins and no others.
+/// The only origins that files are read from.
 pub(crate) struct FileHost {
     origins: Vec<String>,
 }
@@ -18,13 +18,13 @@ impl FileHost {
         Self { origins: DISCORD.map(str::to_owned).to_vec() }
     }
 
-    /// This origin in place of Discord's.
+    /// Uses this origin instead of Discord's.
     pub(crate) fn only(origin: String) -> Self {
         Self { origins: vec![origin] }
     }
 
-    /// The address, if it is on the host. It is compared as it is written: another spelling of the same host, a port, a
-    /// user or a literal address is another host.
+    /// Returns the address if it is on the host. It is compared as written, so another spelling of the host, a port, a
+    /// user or a literal address counts as another host.
     pub(crate) fn address(&self, url: &str) -> Option<Uri> {
         let is_ours = |origin: &String| {
             url.strip_prefix(origin.as_str()).is_some_and(|path| path.starts_with('/'))
@@ -32,7 +32,7 @@ impl FileHost {
         let is_plain = url.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
         let address: Uri =
             url.parse().ok().filter(|_| is_plain && self.origins.iter().any(is_ours))?;
-        // What the parser takes for the host must be what was compared.
+        // The host that the parser found must be the one that was compared.
         let origin = format!("{}://{}", address.scheme_str()?, address.authority()?);
         self.origins.contains(&origin).then_some(address)
     }
@@ -51,7 +51,7 @@ impl DiscordAccount {
         let address = self.file_host.address(&file.url).ok_or_else(not_ours)?;
         let deadline = self.clock().now() + self.timeout;
         let read = self.transport.read_file(address, max, self.clock(), deadline).await;
-        // Redirections too: the file is not where the message says.
+        // This includes redirections, because the file is not where the message says.
         let is_gone = |error: &RestError| matches!(error, RestError::Refused { status: 300..=428 | 430..=499, .. });
         read.map_err(
             |error| {

@@ -1,4 +1,4 @@
-//! The administrating half.
+//! The account as a [`GuildApi`](dirigent::ports::GuildApi).
 
 use async_trait::async_trait;
 use dirigent::ports::{
@@ -19,16 +19,16 @@ use crate::{DiscordAccount, RestError, wire};
 /// The longest name of a channel, in characters.
 const NAME_CHARS_MAX: usize = 100;
 
-/// How many overwrites a channel may have, and so how many members besides everyone and this account.
+/// The most overwrites of a channel, which limits the members besides everyone and this account.
 const OVERWRITES_MAX: usize = 100;
 
-/// Of how many members names are asked for; of the others ids are told.
+/// The most members to request a name for. The others are shown by id.
 const NAMES_MAX: usize = 20;
 
-/// How many guilds a page has.
+/// The guilds on a page.
 const GUILD_PAGE: u16 = 200;
 
-/// What a participant may do.
+/// The permissions of a participant.
 const FULL: Permissions = Permissions::VIEW_CHANNEL
     .union(Permissions::SEND_MESSAGES)
     .union(Permissions::READ_MESSAGE_HISTORY);
@@ -116,10 +116,10 @@ impl GuildApi for DiscordAccount {
             .collect())
     }
 
-    /// Everyone is denied sight, this account and the members are given it.
+    /// Hides the channel from everyone, and shows it to this account and the members.
     async fn create_channel(&self, channel: NewChannel) -> Result<ChannelInfo, ApiError> {
         let NewChannel { guild, name, mut members } = channel;
-        // A persona has no account that could be let in: its webhook is made there.
+        // A persona has no account to let in. Its webhook is created there later.
         members.retain(|member| !is_persona(*member));
         members.sort_unstable();
         members.dedup();
@@ -151,7 +151,7 @@ impl GuildApi for DiscordAccount {
         self.ask(ask).await.map(drop)
     }
 
-    /// Taking access denies sight, so that a role gives it no more either.
+    /// Taking access also denies sight, so that a role cannot give it either.
     async fn set_access(
         &self,
         channel: ChannelId,
@@ -169,10 +169,10 @@ impl GuildApi for DiscordAccount {
         }
         let channel_id = channel.get();
         let asked = self.wire_channel(channel_id).await?;
-        // Threads have no overwrites of their own, and direct messages none at all.
+        // Threads have no overwrites of their own, and direct messages have none at all.
         let guild = asked.guild_id.filter(|_| !is_thread(asked.kind));
         let guild = guild.ok_or_else(|| RestError::NotAcceptable.report())?;
-        // Discord would take an overwrite for anybody; only a member has access to gain.
+        // Discord would accept an overwrite for any account, but only a member can gain access.
         self.member(guild.0, user).await?;
         let body = OverwriteBody::new(None, 1, allow, deny);
         let route = Route::UpdatePermissionOverwrite { channel_id, target_id: user.get() };
@@ -201,7 +201,7 @@ impl GuildApi for DiscordAccount {
         known: &[UserId],
     ) -> Result<Option<Vec<Reader>>, ApiError> {
         let asked = self.wire_channel(channel.get()).await?;
-        // Who was added to a private thread is no matter of roles.
+        // Roles do not decide who was added to a private thread.
         let guild_id = asked.guild_id.filter(|_| asked.kind != PRIVATE_THREAD);
         let Some(wire::Number(guild_id)) = guild_id else { return Ok(None) };
         let overwrites = self.overwritten(asked).await?.overwrites();
@@ -232,7 +232,7 @@ impl GuildApi for DiscordAccount {
                     let name = name.unwrap_or_else(|| user.to_string());
                     readers.push(Reader { user: Some(user), name });
                 }
-                // It left the guild.
+                // It has left the guild.
                 Err(error) if error.kind() == ErrorKind::Gone => {}
                 Err(error) => return Err(error),
             }
@@ -256,8 +256,8 @@ impl DiscordAccount {
     }
 }
 
-/// Whether everyone cannot see the channel: by its own overwrites or its parent's, or since it is
-/// a private thread.
+/// Returns true if everyone cannot see the channel, because of its own overwrites or its parent's, or
+/// because it is a private thread.
 fn is_private(channel: &wire::Channel, decisive: &wire::Channel, rules: &GuildRules) -> bool {
     channel.kind == PRIVATE_THREAD || !rules.is_open(&decisive.overwrites())
 }

@@ -1,5 +1,5 @@
-//! Guilds as the gateway describes them: who is in them, and who sees which channel. While it is current, the
-//! adapter asks it instead of Discord.
+//! Guilds as the gateway describes them: their members, and who sees which channel. While it is current, the
+//! adapter reads it instead of asking Discord.
 
 mod guild;
 
@@ -17,62 +17,62 @@ use crate::wire;
 use crate::wire::pushed::{PushedGuild, PushedMember, ThreadMembers};
 use guild::Guild;
 
-/// How many members are kept of guilds that were told with all of them. Of the others, and of those that do
-/// not fit in any more, only accounts that were asked for are kept.
+/// The most members that are stored of guilds with a complete member list. Of the others, and of those beyond
+/// this number, only requested accounts are stored.
 const MEMBERS_MAX: usize = 200_000;
 
-/// What is known without asking. It is empty until a gateway feeds it, and believed only while that is
-/// connected.
+/// The data that is known without requests. It is empty until a gateway fills it, and is used only while that
+/// is connected.
 #[derive(Debug, Default)]
 pub(crate) struct GuildCache(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     me: Option<UserId>,
-    /// Whether the gateway tells of all changes of members.
+    /// True if the gateway reports all changes of members.
     tells_members: bool,
     guilds: HashMap<u64, Guild>,
     /// The guild of each channel and thread.
     places: HashMap<u64, u64>,
-    /// The shards that are connected, by number.
+    /// The numbers of the connected shards.
     live: HashSet<u32>,
 }
 
-/// Who sees a channel, as far as that is known.
+/// The known audience of a channel.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Visibility {
     /// Exactly these accounts see it.
     Known(Vec<UserId>),
-    /// It would be known with what these accounts are in this guild.
+    /// To know it, ask for these accounts as members of this guild.
     WithMembers(u64, Vec<UserId>),
-    /// It would be known with which of these accounts were added to this thread.
+    /// To know it, ask which of these accounts were added to this thread.
     WithThread(Vec<UserId>),
-    /// Nothing is known.
+    /// The audience is unknown.
     Unknown,
 }
 
-/// Who gained or lost sight of which channel, and which channels this account reads again.
+/// The accounts that began or stopped seeing channels, and the channels that this account can read again.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct MembershipChanges {
     pub(crate) joined: Vec<(ChannelId, UserId)>,
     pub(crate) left: Vec<(ChannelId, UserId)>,
-    /// What was said in these while this account could not read them was not pushed.
+    /// Messages from while this account could not read these channels were not pushed.
     pub(crate) regained: Vec<ChannelId>,
 }
 
-/// Whose moves are of interest, and where.
+/// The accounts and channels to watch for changes.
 pub(crate) struct Watched<'a> {
     pub(crate) users: &'a [UserId],
     pub(crate) channels: &'a (dyn Fn(ChannelId) -> bool + Sync),
 }
 
 impl GuildCache {
-    /// Which account it is for, and what its gateway tells.
+    /// Sets the intents of the gateway.
     pub(crate) fn begin(&self, intents: Intents) {
         self.inner().tells_members = intents.contains(Intents::GUILD_MEMBERS);
     }
 
-    /// A new session of a shard: what it told before may be outdated.
+    /// Handles a new session of a shard. Earlier data may be outdated.
     pub(crate) fn session_began(&self, shard: ShardId, me: UserId) {
         let mut inner = self.inner();
         inner.me = Some(me);
@@ -82,24 +82,24 @@ impl GuildCache {
         }
     }
 
-    /// A session goes on; all that happened meanwhile was told.
+    /// Handles a resumed session. Everything from the gap was pushed.
     pub(crate) fn session_resumed(&self, shard: ShardId) {
         self.inner().live.insert(shard.number());
     }
 
-    /// The connection is broken: what happens now is not told, or not yet.
+    /// Handles a broken connection. Events are not pushed, or not yet.
     pub(crate) fn interrupted(&self, shard: ShardId) {
         self.inner().live.remove(&shard.number());
     }
 
-    /// Whether this shard brings the channel's events, as far as that is known.
+    /// Returns true if this shard reports the channel's events, as far as is known.
     pub(crate) fn is_told_by(&self, shard: ShardId, channel: ChannelId) -> bool {
         let inner = self.inner();
         let guild = inner.places.get(&channel.get()).and_then(|guild| inner.guilds.get(guild));
         shard.total() == 1 || guild.is_some_and(|guild| guild.shard == shard.number())
     }
 
-    /// A guild as a whole.
+    /// Stores a whole guild.
     pub(crate) fn guild(&self, shard: ShardId, pushed: &PushedGuild, now: Timestamp) {
         let Some(rules) = pushed.guild().map(|guild| guild.rules()) else {
             return self.guild_away(pushed.id.0);
@@ -130,14 +130,14 @@ impl GuildCache {
         inner.guilds.insert(id, guild);
     }
 
-    /// A guild is not available, or left.
+    /// Forgets a guild that is unavailable or was left.
     pub(crate) fn guild_away(&self, guild: u64) {
         let mut inner = self.inner();
         inner.guilds.remove(&guild);
         inner.places.retain(|_, of| *of != guild);
     }
 
-    /// Owner and roles.
+    /// Stores the owner and the roles.
     pub(crate) fn rules(&self, rules: GuildRules, watched: &Watched<'_>) -> MembershipChanges {
         self.changing(rules.guild, None, watched, |guild, _| guild.rules = rules)
     }
@@ -168,13 +168,13 @@ impl GuildCache {
         })
     }
 
-    /// Makes the mention of a role that Discord manages for a bot the mention of the bot.
+    /// Turns the mention of a role that Discord manages for a bot into a mention of the bot.
     pub(crate) fn name_bots(&self, message: ChatMessage) -> ChatMessage {
         if !message.content.contains(ROLE) {
             return message;
         }
         let inner = self.inner();
-        // A mention of another guild's role names nothing.
+        // A mention of another guild's role names nothing here.
         let guild = inner.places.get(&message.channel.get());
         let bots = guild.and_then(|guild| inner.guilds.get(guild)).map(|guild| &guild.rules.bots);
         match bots {
@@ -183,12 +183,12 @@ impl GuildCache {
         }
     }
 
-    /// Whether it is known in which guild the channel is, and so which roles are whose.
+    /// Returns true if the guild of the channel is known, and with it the owners of its roles.
     pub(crate) fn knows_roles(&self, channel: ChannelId) -> bool {
         self.inner().places.contains_key(&channel.get())
     }
 
-    /// A channel or thread is new or has changed.
+    /// Stores a new or changed channel or thread.
     pub(crate) fn channel(
         &self,
         channel: &wire::Channel,
@@ -205,7 +205,7 @@ impl GuildCache {
         self.changing(guild.0, None, watched, |guild, _| guild.save_channel(channel))
     }
 
-    /// A channel or thread is gone; returns it and the threads that went with it.
+    /// Forgets a channel or thread. Returns it and the threads that went with it.
     pub(crate) fn channel_gone(&self, channel: u64) -> Vec<u64> {
         let mut inner = self.inner();
         let guild = inner.places.get(&channel).copied();
@@ -219,7 +219,7 @@ impl GuildCache {
         gone
     }
 
-    /// A member is new or has changed.
+    /// Stores a new or changed member.
     pub(crate) fn member(
         &self,
         pushed: &PushedMember,
@@ -240,7 +240,7 @@ impl GuildCache {
         self.changing(guild, Some(user), watched, |guild, _| guild.remove_member(user))
     }
 
-    /// Who came into a thread, and who left it. Only a private one is seen by that.
+    /// Stores the accounts that joined or left a thread. They matter only for a private one.
     pub(crate) fn thread_members(
         &self,
         update: &ThreadMembers,
@@ -263,14 +263,14 @@ impl GuildCache {
             joined: added.map(|user| (thread, user)).collect(),
             left: match is_private {
                 Some(true) => removed.map(|user| (thread, user)).collect(),
-                // A member who sees the parent sees it on.
+                // A member who sees the parent still sees it.
                 Some(false) | None => Vec::new(),
             },
             regained,
         }
     }
 
-    /// Which of these accounts see a channel.
+    /// Returns which of these accounts see a channel.
     pub(crate) fn visibility(
         &self,
         channel: ChannelId,
@@ -285,14 +285,14 @@ impl GuildCache {
         }
     }
 
-    /// Members of a guild are being asked for; what is pushed meanwhile counts more.
+    /// Begins a read of a guild's members. Anything pushed during it counts more.
     pub(crate) fn begin_reading(&self, guild: u64) {
         if let Some(guild) = self.inner().guilds.get_mut(&guild) {
             guild.begin_reading();
         }
     }
 
-    /// They are not asked for any more.
+    /// Ends the read.
     pub(crate) fn end_reading(&self, guild: u64) {
         let mut inner = self.inner();
         let me = inner.me;
@@ -301,14 +301,14 @@ impl GuildCache {
         }
     }
 
-    /// Whether it is known what the account is in the guild.
+    /// Returns true if the account's state in the guild is known.
     pub(crate) fn knows_member(&self, guild: u64, user: UserId, now: Timestamp) -> bool {
         let inner = self.inner();
         let guild = inner.guilds.get(&guild).filter(|guild| inner.live.contains(&guild.shard));
         guild.is_some_and(|guild| guild.is_true && guild.knows(user, now))
     }
 
-    /// What the account is in the guild, as it was answered; `None`: it is no member.
+    /// Stores an answer about an account in the guild. `None` means that it is not a member.
     pub(crate) fn install_member(
         &self,
         guild: u64,
@@ -324,7 +324,7 @@ impl GuildCache {
         }
     }
 
-    /// Which accounts were added to a private thread, as it was answered.
+    /// Stores an answer about the accounts of a private thread.
     pub(crate) fn install_thread(
         &self,
         thread: ChannelId,
@@ -338,7 +338,7 @@ impl GuildCache {
         }
     }
 
-    /// Whether this cache's own account may do this in the channel, where that is known.
+    /// Returns whether this cache's own account may do this in the channel, if that is known.
     pub(crate) fn may(
         &self,
         channel: ChannelId,
@@ -350,7 +350,7 @@ impl GuildCache {
         inner.believed(channel.get())?.may(channel.get(), me, wanted, now)
     }
 
-    /// What keeps these accounts from writing in a channel, for each that is surely kept from it.
+    /// Returns why these accounts cannot write in a channel, for each that surely cannot.
     pub(crate) fn write_bars(
         &self,
         channel: ChannelId,
@@ -366,20 +366,19 @@ impl GuildCache {
         among.iter().filter_map(bar).collect()
     }
 
-    /// Whether this is the account that the cache belongs to.
+    /// Returns true if the cache belongs to this account.
     pub(crate) fn is_me(&self, user: UserId) -> bool {
         self.inner().me == Some(user)
     }
 
-    /// The channels and threads of a guild; with a channel, only that and the threads that hang from it.
+    /// Returns the channels and threads of a guild, or only one channel and its threads.
     pub(crate) fn channels_of(&self, guild: u64, channel: Option<u64>) -> Vec<ChannelId> {
         let inner = self.inner();
         let guild = inner.guilds.get(&guild);
         guild.map(|guild| guild.channels_at(channel)).unwrap_or_default()
     }
 
-    /// What this cache's own account may do in a guild, and in each of its channels: for a
-    /// diagnosis.
+    /// Returns the rules of a guild and this cache's own account in it, for a diagnosis.
     pub(crate) fn own_rules(&self, guild: u64) -> Option<(GuildRules, Member)> {
         let inner = self.inner();
         let me = inner.me?;
@@ -387,14 +386,14 @@ impl GuildCache {
         Some((guild.rules.clone(), guild.member(me)?))
     }
 
-    /// The channel from which a thread hangs.
+    /// Returns the channel of a thread.
     pub(crate) fn parent(&self, channel: ChannelId) -> Option<ChannelId> {
         let inner = self.inner();
         let guild = inner.places.get(&channel.get())?;
         inner.guilds.get(guild)?.parent(channel.get()).map(ChannelId::new)
     }
 
-    /// Where the channel has its webhooks: a thread's are its parent's.
+    /// Returns the channel with the webhooks, which for a thread is its parent.
     pub(crate) fn home(&self, channel: ChannelId) -> Option<Home> {
         let inner = self.inner();
         let guild = *inner.places.get(&channel.get())?;
@@ -402,7 +401,7 @@ impl GuildCache {
         Some(Home { channel: parent.unwrap_or(channel.get()), guild })
     }
 
-    /// Changes a guild. `of`: the change is one of this account, and of no other.
+    /// Changes a guild. With `of`, only this account changes.
     fn changing(
         &self,
         guild: u64,
@@ -415,14 +414,14 @@ impl GuildCache {
         let Some(guild) = inner.guilds.get_mut(&guild) else {
             return MembershipChanges::default();
         };
-        // Members change often, and each concerns one account.
+        // Members change often, and each change concerns one account.
         let reader = me.filter(|me| of.is_none_or(|user| user == *me));
         let (before, read_before) = (guild.watch(watched), guild.read_by(reader, watched));
         change(guild, me);
         let (after, read_after) = (guild.watch(watched), guild.read_by(reader, watched));
         let regained = match (read_before, read_after) {
             (Some(before), Some(after)) => after.difference(&before).copied().collect(),
-            // What this account is in the guild is not known.
+            // The state of this account in the guild is unknown.
             _ => Vec::new(),
         };
         MembershipChanges {
@@ -437,10 +436,10 @@ impl GuildCache {
     }
 }
 
-/// How the mention of a role begins.
+/// The beginning of a role's mention.
 pub(crate) const ROLE: &str = "<@&";
 
-/// The message with the mentions of bots in place of those of the roles that Discord manages for them.
+/// Returns the message with mentions of bots in place of the roles that Discord manages for them.
 pub(crate) fn with_bots(mut message: ChatMessage, bots: &HashMap<u64, UserId>) -> ChatMessage {
     let mut pieces = message.content.split(ROLE);
     let mut mentioned = std::mem::take(&mut message.mentioned_bots).into_vec();
@@ -462,7 +461,7 @@ pub(crate) fn with_bots(mut message: ChatMessage, bots: &HashMap<u64, UserId>) -
 }
 
 impl Inner {
-    /// The guild of a channel, if what is known of it is true now.
+    /// Returns the guild of a channel, if its data is current.
     fn believed(&mut self, channel: u64) -> Option<&mut Guild> {
         let guild = self.guilds.get_mut(self.places.get(&channel)?)?;
         (guild.is_true && self.live.contains(&guild.shard)).then_some(guild)

@@ -1,5 +1,5 @@
-//! Discord, for [`dirigent`]: its REST API as [`DiscordApi`](dirigent::DiscordApi) and
-//! [`GuildApi`](dirigent::ports::GuildApi), and the events of its gateway, told to the library.
+//! Discord for [`dirigent`]: its REST API as [`DiscordApi`](dirigent::DiscordApi) and
+//! [`GuildApi`](dirigent::ports::GuildApi), and the events of its gateway for the library.
 //!
 //! | You want to | Start here |
 //! | --- | --- |
@@ -12,8 +12,8 @@
 //! | run several accounts, without getting the address banned | [`BanGuard`] |
 //! | use another client, and turn its messages into the library's | [`chat_message`] |
 //!
-//! The smallest bot: a moderator whose channel is kept in order. (The gateway itself is
-//! `twilight-gateway`'s; a shard gives text messages.)
+//! This is the smallest bot, a moderator with one managed channel. (You connect the gateway with `twilight-gateway`; a
+//! shard gives you text messages.)
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -43,52 +43,53 @@
 //!
 //! # What it promises
 //!
-//! * **One attempt a call,** of nine seconds at most. What failed says what is certain: a broken connection leaves
-//!   doubt (`NoAnswer`), one that never came about does not (`Unavailable`, `NotDone`). Repeating is the driver's
-//!   business.
-//! * **No outage outlives itself.** A refused connection takes no place in a rate limit, a lost request none beyond
-//!   its window; HTTP/2 connections are pinged, so that one that is silently dropped is found within 20 seconds.
-//! * **No message twice.** A post carries its nonce and `enforce_nonce`, so that a repetition within a few
-//!   minutes returns the first message.
-//! * **No ping but the one asked for.** Mentions in a text ping no account; an answer does not ping whom it
-//!   answers.
-//! * **No limit overrun knowingly.** Buckets are learnt from the headers of every answer, globally no second
-//!   holds more than 50 requests, and `Retry-After` is kept whatever the scope of the 429. A request
-//!   that would be too early is not sent and not held back: the error says when.
-//! * **No ban.** After a 401, or three 403 in a row on a route, that is not asked again for five minutes; a
-//!   [`BanGuard`], one for all accounts of the process, stops everything at a tenth of the invalid requests that get
-//!   an address banned.
-//! * **No gateway loop waits.** [`ShardFeed::text`] returns at once, whatever the driver's store does: what has to wait
-//!   is passed on by the [`FeedWork`], in order for each channel, and within bounds.
-//! * **No event is needed.** Those that come twice or late change nothing, and what was lost is read from the
-//!   history: after a new session where a channel's newest message is news, and now and then by the driver.
-//! * **No request for what the gateway told.** Who sees a channel is followed while it is connected; of members, only the
-//!   registered agents are asked for, one by one.
-//! * **An answer within three seconds.** The slash commands are registered in each guild and answered only to the person
-//!   who asked, `/stop` and `/resume` within a second; where the store is slow, the others are answered later. No limit of the account holds an answer back.
+//! * **One attempt for each call,** of nine seconds at most. A failure says what is certain: a broken connection leaves
+//!   doubt (`NoAnswer`), and one that could not be made does not (`Unavailable`, `NotDone`). The driver decides about
+//!   repetitions.
+//! * **No outage lasts longer than Discord's.** A refused connection takes no place in a rate limit, and a lost request
+//!   takes none beyond its window. HTTP/2 connections are pinged, so that a silently dropped one is noticed within 20
+//!   seconds.
+//! * **No message twice.** A post has a nonce and `enforce_nonce`, so that a repetition within a few minutes returns
+//!   the first message.
+//! * **No unwanted ping.** Mentions in a text ping no account unless you ask for it, and an answer does not ping its
+//!   author.
+//! * **No limit exceeded knowingly.** Buckets are learnt from the headers of every answer, at most 50 requests leave in
+//!   any second, and every `Retry-After` is respected. A request that would be too early is neither sent nor held back,
+//!   because the error tells you when to repeat it.
+//! * **No ban.** After a 401, or after three 403 in a row on one route, such requests pause for up to five minutes. A
+//!   [`BanGuard`] that all accounts of the process share stops everything at a tenth of the invalid requests that would
+//!   ban an address.
+//! * **No blocked gateway loop.** [`ShardFeed::text`] returns at once, whatever the driver's store does. The
+//!   [`FeedWork`] passes on what must wait, in order for each channel and within bounds.
+//! * **No dependence on events.** Repeated and late events change nothing. Lost messages are read from the history,
+//!   after a new session and now and then by the driver.
+//! * **No request for what the gateway reports.** The audience of a channel is followed while the gateway is connected.
+//!   Of the members, only registered agents are requested, one by one.
+//! * **An answer within three seconds.** The slash commands are registered in each guild, and only the person who used
+//!   one sees the answer. `/stop` and `/resume` are answered within a second, and the others may follow later if the
+//!   store is slow. No limit of the account delays an answer.
 //! * **No secret and no text in an error, a log line or `Debug`.**
 //!
 //! # What Discord must allow
 //!
-//! To see and write in the channel and to read its history. To read what people write the application needs the
-//! privileged Message Content Intent. The Server Members Intent is needed for more than 64 registered agents only; with it
-//! ([`Feed::INTENTS_WITH_MEMBERS`]) agents that come and go are noticed at once. For creating
-//! channels the bot needs the permission Manage Channels, for changing who sees one Manage Roles, and for
-//! [personas](Persona) Manage Webhooks. It is
-//! invited with the scopes `bot` and `applications.commands`. What of this is missing is in the log at the
-//! start, each a [`SetupIssue`], and [`DiscordAccount::diagnose`] returns it.
+//! The bot must see the channel, write in it, and read its history. To read what people write, the application needs
+//! the privileged Message Content Intent. You need the Server Members Intent only for more than 64 registered agents;
+//! with it ([`Feed::INTENTS_WITH_MEMBERS`]) agents that join and leave are noticed at once.
+//!
+//! The bot needs Manage Channels to create channels, Manage Roles to change who sees one, and Manage Webhooks for
+//! [personas](Persona). Invite it with the scopes `bot` and `applications.commands`. The log names everything that is
+//! missing at the start, each as a [`SetupIssue`], and [`DiscordAccount::diagnose`] returns it.
 //!
 //! # TLS
 //!
-//! One of the features `rustls-platform-verifier` (the default), `rustls-native-roots`,
-//! `rustls-webpki-roots` and `native-tls`, which are named as twilight's. With none, only a proxy on plain HTTP
-//! can be reached. No crypto provider needs to be installed for this crate.
+//! Choose one of the features `rustls-platform-verifier` (the default), `rustls-native-roots`, `rustls-webpki-roots`
+//! and `native-tls`, which have twilight's names. Without any of them you can only use a proxy on plain HTTP. You need
+//! not install a crypto provider for this crate.
 
-// A request passes `route`, `traffic` (with `pace`, `refusals` and `ban_guard`) and `transport`, which waits for
-// nothing. `chat` and `guild` implement the two traits. `audience`, `member_pages` and `permission` say who sees a
-// channel. `news` and `message` read the gateway, `feed` reports it and keeps `guild_cache`. `persona` has
-// agents without a token. `slash` has the
-// commands, `diagnose` finds what is not switched on.
+// A request passes `route`, `traffic` (with `pace`, `refusals` and `ban_guard`) and `transport`, which never waits for
+// a limit. `chat` and `guild` implement the two traits. `audience`, `member_pages` and `permission` decide who sees a
+// channel. `news` and `message` read the gateway, and `feed` reports it and fills `guild_cache`. `persona` has agents
+// without a token. `slash` has the commands, and `diagnose` finds what is not switched on.
 
 mod account;
 mod audience;
@@ -132,7 +133,7 @@ pub use setup_issue::{GatewayCloseReason, NeededIntent, NeededPermission, SetupI
 /// Twilight's name of a shard, for [`Feed::shard`].
 pub use twilight_model::gateway::ShardId;
 
-/// The code of the README runs.
+/// Runs the code of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

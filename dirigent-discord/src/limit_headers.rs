@@ -1,4 +1,4 @@
-//! What an answer says about the limits of its route.
+//! The limits of a route, as an answer reports them.
 
 use std::time::Duration;
 
@@ -6,22 +6,23 @@ use http::HeaderMap;
 use http::header::RETRY_AFTER;
 use serde::Deserialize;
 
-/// The longest wait that is believed: what asks for more is asked again a day later.
+/// The longest wait that is believed. If an answer asks for more, the request is repeated a day
+/// later.
 const WAIT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The wait after a 429 that does not say how long.
+/// The wait after a 429 that does not name one.
 const WAIT_UNSAID: Duration = Duration::from_secs(5);
 
-/// The limits of a route, as the headers of any answer tell them.
+/// The limits of a route, from the headers of any answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LimitHeaders {
     /// The name of the bucket that the route shares with others.
     pub(crate) bucket: Option<String>,
-    /// How many requests fit into one window.
+    /// The requests that fit into one window.
     pub(crate) limit: Option<u32>,
-    /// How many are left of this window.
+    /// The requests that are left in this window.
     pub(crate) remaining: Option<u32>,
-    /// When the window is over, from now.
+    /// The time until the window is over.
     pub(crate) reset_after: Option<Duration>,
 }
 
@@ -36,20 +37,21 @@ impl LimitHeaders {
     }
 }
 
-/// Whom a 429 concerns.
+/// The requests that a 429 concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// This account, in the bucket of the route.
     User,
-    /// Everybody in the bucket: it does not count as an invalid request.
+    /// All accounts in the bucket. It does not count as an invalid request.
     Shared,
     /// All requests of this account.
     Global,
-    /// Not said: an answer from before Discord itself, which means all requests of this address.
+    /// Not given. The answer came from a proxy before Discord, and concerns all requests of this
+    /// address.
     Unsaid,
 }
 
-/// A 429: until when to wait, and with what.
+/// A 429, with its scope and wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooMany {
     pub(crate) scope: Scope,
@@ -65,8 +67,8 @@ struct Body {
 }
 
 impl TooMany {
-    /// Reads a 429. The body tells the wait to the millisecond and the header in whole seconds;
-    /// where they disagree, the longer one is believed.
+    /// Reads a 429. The body has the wait in milliseconds, and the header in whole seconds. If they
+    /// disagree, the longer one counts.
     pub(crate) fn read(headers: &HeaderMap, body: &[u8]) -> Self {
         let body: Body = serde_json::from_slice(body).unwrap_or_default();
         let is_global = body.global || text(headers, "x-ratelimit-global") == Some("true");
@@ -96,12 +98,12 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok().map(str::trim)
 }
 
-/// A number of seconds, with or without fraction.
+/// Reads a number of seconds, with or without fraction.
 fn seconds(text: &str) -> Option<Duration> {
     duration(text.trim().parse().ok()?)
 }
 
-/// A wait is rounded up to whole milliseconds, as our time has no finer ones.
+/// Rounds a wait up to whole milliseconds, because our time has no finer ones.
 fn duration(seconds: f64) -> Option<Duration> {
     if !seconds.is_finite() || seconds < 0.0 {
         return None;

@@ -1,4 +1,4 @@
-//! All members of a guild, page by page.
+//! Reads all members of a guild, page by page.
 
 use dirigent::ports::ApiError;
 use twilight_http::routing::Route;
@@ -6,13 +6,13 @@ use twilight_http::routing::Route;
 use crate::route::Ask;
 use crate::{DiscordAccount, RestError, wire};
 
-/// How many members a page has; Discord's default is one.
+/// The members on a page. Discord's default is one.
 const PAGE: u16 = 1_000;
 
 impl DiscordAccount {
-    /// Reads all members of a guild. It takes the members intent; without it, Discord forbids
-    /// this. A guild of many pages does not fit into the limits of one call; when the call is repeated, it
-    /// goes on where it stood, however long the list is.
+    /// Reads all members of a guild. It needs the members intent; without it Discord forbids this. A guild
+    /// of many pages does not fit into the limits of one call. If you repeat the call, it goes on where it
+    /// stopped, however long the list is.
     pub(crate) async fn guild_members(&self, guild: u64) -> Result<Vec<wire::Member>, ApiError> {
         let mut reading = self.unfinished.lists.resume(guild).await;
         loop {

@@ -1,4 +1,4 @@
-//! Discord's messages as the library sees them.
+//! Discord's messages in the library's form.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use twilight_model::channel::Message;
 
 use crate::wire;
 
-/// What a message of twilight says, for the library.
+/// Converts a message of twilight for the library.
 ///
-/// A message in a thread stands in the thread: its channel is the thread's id. Joins, pins, boosts and
-/// the like are [`ChatKind::System`], and so is what answers a command, whichever account wrote it. The nonce is
-/// missing, since twilight does not keep it; [`ShardFeed::text`](crate::ShardFeed::text) does. A mention of the role that Discord
-/// manages for a bot stays what it is: a [`Feed`](crate::Feed) makes it the bot's mention.
+/// A message in a thread has the thread's id as its channel. Joins, pins, boosts and the like are [`ChatKind::System`],
+/// and so are answers to commands, whichever account wrote them. The nonce is missing, because twilight drops it;
+/// [`ShardFeed::text`](crate::ShardFeed::text) keeps it. A mention of the role that Discord manages for a bot stays as
+/// it is. A [`Feed`](crate::Feed) turns it into a mention of the bot.
 ///
 /// ```no_run
 /// # fn example(event: &twilight_model::gateway::payload::incoming::MessageCreate) {
@@ -25,7 +25,7 @@ use crate::wire;
 /// # }
 /// ```
 pub fn chat_message(message: &Message) -> ChatMessage {
-    // Written as Discord writes it, so that there is one reader.
+    // Convert it to Discord's form first, so that there is a single reader.
     let written = serde_json::to_value(message).and_then(serde_json::from_value);
     written.ok().and_then(read_message).unwrap_or_else(|| ChatMessage {
         kind: ChatKind::System,
@@ -38,7 +38,7 @@ pub fn chat_message(message: &Message) -> ChatMessage {
     })
 }
 
-/// A message as it came over the wire; `None` without an author, which a partial update may lack.
+/// Reads a message from the wire. Returns `None` without an author, which a partial update may lack.
 pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
     let name = message.shown_name();
     let author = message.author?;
@@ -46,7 +46,7 @@ pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
         is_webhook: message.webhook_id.is_some(),
         is_bot: author.bot.unwrap_or(false),
         is_official: author.system.unwrap_or(false),
-        // Older messages carry the older field only.
+        // Older messages have only the older field.
         answers_command: message.interaction_metadata.is_some() || message.interaction.is_some(),
         kind: message.kind?,
     };
@@ -73,7 +73,7 @@ pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
             .as_array()
             .map_or(0, |all| u8::try_from(all.len()).unwrap_or(u8::MAX)),
         shown: shown(&Parts {
-            // A person's are pictures of links.
+            // A person's embeds are previews of links.
             embeds: if by_person { &Value::Null } else { &message.embeds },
             components: &message.components,
             stickers: &message.sticker_items,
@@ -89,7 +89,7 @@ pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
     })
 }
 
-/// The bots that a text mentions. Discord lists the author of what is answered, too.
+/// Returns the bots that a text mentions. Discord's list also includes the author of the answered message.
 fn mentioned_bots(mentions: Value, content: &str) -> Box<[UserId]> {
     let named: Vec<wire::Author> = serde_json::from_value(mentions).unwrap_or_default();
     let bots = named.into_iter().filter(|named| named.bot == Some(true));
@@ -100,7 +100,7 @@ fn mentioned_bots(mentions: Value, content: &str) -> Box<[UserId]> {
     .collect()
 }
 
-/// What the `type` of a message and of a reference say.
+/// The values of `type` in a message and in a reference.
 const REGULAR: u8 = 0;
 const REPLY: u8 = 19;
 const STARTER: u8 = 21;
@@ -114,7 +114,7 @@ fn attached(file: wire::Attachment) -> Attachment {
     }
 }
 
-/// The message that is answered. It is `null` where it was deleted, and not there where Discord did not look for it.
+/// Returns the answered message. It is `null` if it was deleted, and missing if Discord did not look it up.
 fn answered(referenced: Value) -> Option<Quoted> {
     let answered = referred(referenced)?;
     let name = answered.author_name.clone();
@@ -125,7 +125,7 @@ fn answered(referenced: Value) -> Option<Quoted> {
     Some(quoted.by(answered.author_kind))
 }
 
-/// The message from which a thread was made.
+/// Returns the message that a thread was made from.
 fn starter(referenced: Value) -> Option<Quoted> {
     let starter = referred(referenced)?;
     let quoted = Quoted::starter(starter.author, starter.author_name, &starter.content);
@@ -134,15 +134,15 @@ fn starter(referenced: Value) -> Option<Quoted> {
 
 fn referred(referenced: Value) -> Option<ChatMessage> {
     let mut referenced: wire::Message = serde_json::from_value(referenced).ok()?;
-    // Discord shows one message behind another, and no third one.
+    // Discord shows one message behind another, but no third one.
     referenced.referenced = Value::Null;
     read_message(referenced)
 }
 
-/// The message that is forwarded. Discord does not tell whose it is.
+/// Returns the forwarded message. Discord hides its author.
 fn forwarded(snapshots: &Value) -> Option<Quoted> {
     let first = snapshots.get(0)?;
-    // Serenity, which takes it out of "message", writes it back without that.
+    // Serenity takes it out of "message", and writes it back without that.
     let message = first.get("message").unwrap_or(first);
     let files: Option<Vec<wire::Attachment>> =
         message.get("attachments").and_then(|files| serde_json::from_value(files.clone()).ok());
@@ -157,7 +157,7 @@ fn forwarded(snapshots: &Value) -> Option<Quoted> {
     Some(Quoted::forwarded(text(message, "content").unwrap_or_default()).with(files, shown))
 }
 
-/// What a message shows besides words and files.
+/// The parts of a message besides words and files.
 struct Parts<'a> {
     embeds: &'a Value,
     components: &'a Value,
@@ -165,7 +165,7 @@ struct Parts<'a> {
     poll: &'a Value,
 }
 
-/// What of it has a text. Whatever has another form than is known is left out: it is no reason to lose the words.
+/// Returns the parts that have a text. A part in an unknown form is left out, because the words must not be lost.
 fn shown(parts: &Parts<'_>) -> Vec<Shown> {
     let is_rich = |embed: &&Value| text(embed, "type").is_none_or(|kind| kind == "rich");
     let embeds =
@@ -175,7 +175,7 @@ fn shown(parts: &Parts<'_>) -> Vec<Shown> {
         add_texts(component, &mut texts);
     }
     let components = (!texts.is_empty()).then(|| Shown::components(texts));
-    // Without a name or a question it is something all the same: no message that hides what it says.
+    // Without a name or a question it still shows something, so the message does not hide its text.
     let stickers = list(parts.stickers).iter().filter(|sticker| sticker.is_object());
     let stickers =
         stickers.map(|sticker| Shown::sticker(text(sticker, "name").unwrap_or_default()));
@@ -208,8 +208,8 @@ fn embed_of(embed: &Value) -> Embed {
     }
 }
 
-/// The texts of a component and of those within it: Discord's kind 10 shows text, others hold components or describe
-/// pictures. serde bounds how deep they are.
+/// Collects the texts of a component and of those within it. Discord's kind 10 shows text, and others contain
+/// components or describe pictures. serde limits their depth.
 fn add_texts<'a>(component: &'a Value, texts: &mut Vec<&'a str>) {
     texts.extend(text(component, "content"));
     for within in ["components", "items"].into_iter().filter_map(|name| component.get(name)) {
@@ -229,7 +229,7 @@ fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     value.get(name)?.as_str()
 }
 
-/// What decides of which kind a message and its author are.
+/// The facts that decide the kind of a message and of its author.
 #[expect(clippy::struct_excessive_bools, reason = "they are independent facts of one message")]
 struct Traits {
     is_webhook: bool,
@@ -241,7 +241,7 @@ struct Traits {
 }
 
 impl Traits {
-    /// The answer to a command carries its application's id as a webhook's, yet the bot wrote it.
+    /// An answer to a command has its application's id as a webhook's, but the bot wrote it.
     const fn author_kind(&self) -> AuthorKind {
         if self.is_webhook && !self.answers_command {
             AuthorKind::Webhook
@@ -252,7 +252,8 @@ impl Traits {
         }
     }
 
-    /// Which message it answers. Other kinds refer to messages, too: a pin, a thread's first one, a forwarded one.
+    /// Returns the message that it answers. Other kinds also refer to messages, for example a pin, a thread's first
+    /// message or a forward.
     fn answers(&self, referred: Option<u64>) -> Option<MessageId> {
         referred.filter(|_| self.kind == REPLY).map(MessageId::new)
     }

@@ -1,4 +1,4 @@
-//! What the gateway pushes, read once: from a shard's text or from an event of twilight.
+//! Events of the gateway, read once, from a shard's text or from an event of twilight.
 
 use std::borrow::Cow;
 
@@ -15,23 +15,23 @@ use crate::wire::pushed::{
 };
 use crate::wire::{Channel, Guild, Number};
 
-/// Something that the library wants to know.
+/// An event that the library needs.
 pub(crate) enum News {
-    /// A new session began: whatever happened before is not pushed any more.
+    /// A new session began. Earlier events are not pushed.
     Ready(Ready),
-    /// A session goes on: whatever happened meanwhile was pushed.
+    /// A session was resumed. All events from the gap were pushed.
     Resumed,
     Guild(Box<PushedGuild>),
     GuildUpdated(Guild),
     GuildDeleted(DeletedGuild),
     Role(PushedRole),
     RoleDeleted(DeletedRole),
-    /// A channel or thread is new or has changed.
+    /// A new or changed channel or thread.
     Channel(Box<Channel>),
     ChannelDeleted(DeletedChannel),
     Threads(ThreadList),
     ThreadMembers(ThreadMembers),
-    /// A member is new or has changed.
+    /// A new or changed member.
     Member(PushedMember),
     MemberRemoved(RemovedMember),
     Created(ChatMessage),
@@ -43,10 +43,10 @@ pub(crate) enum News {
     Interaction(Box<Interaction>),
 }
 
-/// An event that the library wants to know, and cannot read.
+/// An event that the library needs but cannot read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
-    /// Which kind of event, as Discord names it; `unknown` for what is no event at all.
+    /// Discord's name for the kind of event, or `unknown` if it is no event at all.
     pub(crate) kind: Cow<'static, str>,
 }
 
@@ -58,7 +58,7 @@ struct Head<'a> {
 }
 
 impl News {
-    /// Reads a gateway's message as it came; `None` for what is nothing to us.
+    /// Reads a raw message of the gateway. Returns `None` if the library does not need it.
     pub(crate) fn in_text(text: &str) -> Result<Option<Self>, Unreadable> {
         let head = serde_json::from_str::<Head<'_>>(text);
         let Some(kind) = head.map_err(|_| Unreadable { kind: "unknown".into() })?.t else {
@@ -66,7 +66,7 @@ impl News {
         };
         let read = match kind.as_ref() {
             "MESSAGE_CREATE" => payload(text).and_then(read_message).map(Self::Created),
-            // Many say too little to change anything.
+            // Many updates contain too little to change anything.
             "MESSAGE_UPDATE" => match payload(text) {
                 Some(message) => return Ok(read_message(message).map(Self::Updated)),
                 None => None,
@@ -97,7 +97,7 @@ impl News {
         read.map(Some).ok_or_else(|| Unreadable { kind: kind.into_owned().into() })
     }
 
-    /// Reads an event of twilight. Twilight drops the nonce of messages.
+    /// Reads an event of twilight, which drops the nonce of messages.
     #[expect(clippy::wildcard_enum_match_arm, reason = "most events are nothing to us")]
     pub(crate) fn in_event(event: &Event) -> Result<Option<Self>, Unreadable> {
         let read = match event {
@@ -138,8 +138,8 @@ fn payload<T: DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_str::<Payload<T>>(text).ok().map(|payload| payload.d)
 }
 
-/// Twilight's types are written as Discord writes them, and so they are read in one place only. Messages
-/// are too many for that.
+/// Twilight's types are converted to Discord's form, so that they are read in a single place. This would
+/// be too slow for messages.
 fn again<T: DeserializeOwned>(event: &impl Serialize) -> Option<T> {
     serde_json::from_value(serde_json::to_value(event).ok()?).ok()
 }

@@ -1,5 +1,5 @@
-//! Computes when the next request of an account may leave: by the headers of each `bucket`, and by the limit for
-//! all requests.
+//! Computes when the next request of an account may leave, from the headers of each `bucket` and the limit for all
+//! requests.
 
 mod bucket;
 
@@ -13,52 +13,52 @@ use crate::limit_headers::{LimitHeaders, Scope, TooMany};
 use crate::route::RouteKey;
 use bucket::Bucket;
 
-/// The stretch in which a number of requests is allowed globally.
+/// The time that the limit for all requests is about.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// How many routes and buckets are remembered before those that say nothing any more are dropped.
+/// The number of remembered routes and buckets above which old ones are dropped.
 const SWEEP_AT: usize = 4_096;
 
-/// A bucket: its name, and the channel or guild in which it counts.
+/// The name of a bucket, and its channel or guild.
 type BucketKey = (Arc<str>, u64);
 
 /// The places that a request takes until it is over.
 #[derive(Clone, Debug)]
 pub(crate) struct Seat {
     left: Timestamp,
-    /// None where the route's bucket was not known yet.
+    /// `None` if the route's bucket was not known yet.
     bucket: Option<BucketKey>,
 }
 
-/// What is known of the limits of one account. Nothing is written down beforehand: buckets are
-/// learnt from answers, and a route is free until its first one.
+/// The known limits of one account. None are known in advance: buckets are learnt from answers, and a route is free
+/// until its first one.
 #[derive(Debug)]
 pub(crate) struct Pace {
     per_second: usize,
     /// The requests of the last second, oldest first.
     sent: VecDeque<Timestamp>,
-    /// When each of the requests may come again that the number for one second kept back, earliest first. Told the same moment, all of them
-    /// would come at once, and all but one in vain.
+    /// The times at which requests that the limit per second held back may come again, earliest first. With one common
+    /// time all of them would come at once, and all but one in vain.
     returning: VecDeque<Timestamp>,
-    /// Until when nothing may leave.
+    /// The time until which no request may leave.
     all: Option<Timestamp>,
-    /// Until when a route is barred that has no bucket.
+    /// The time until which a route without a bucket is barred.
     barred: HashMap<RouteKey, Timestamp>,
     /// The bucket of each route.
     routes: HashMap<RouteKey, Arc<str>>,
     buckets: HashMap<BucketKey, Bucket>,
 }
 
-/// How a request came back.
+/// The result of a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
-    /// With an answer that is no 429.
+    /// It was answered, and not with a 429.
     Answered(LimitHeaders),
-    /// With a 429.
+    /// It was answered with a 429.
     Refused(LimitHeaders, TooMany),
-    /// It was never sent: no connection came about.
+    /// It was never sent, because there was no connection.
     NotSent,
-    /// Not at all: Discord may have counted it.
+    /// It was lost, and Discord may have counted it.
     Lost,
 }
 
@@ -75,7 +75,7 @@ impl Pace {
         }
     }
 
-    /// How long a request of this route must wait, if it may not leave now.
+    /// Returns how long a request of this route must wait, or `None` if it may leave now.
     pub(crate) fn wait(&mut self, now: Timestamp, route: RouteKey) -> Option<Duration> {
         while self.sent.front().is_some_and(|at| *at + SECOND <= now) {
             self.sent.pop_front();
@@ -87,8 +87,8 @@ impl Pace {
         until.map(|until| until.since(now))
     }
 
-    /// When a request may come again that is one too many for this second. Each is promised the place of another request of
-    /// the last second; where more wait, the places of those.
+    /// Returns when a request that is one too many for this second may come again. Each gets the place of another
+    /// request of the last second. If more wait, they get the places of those.
     fn next_place(&mut self, now: Timestamp) -> Option<Timestamp> {
         if self.sent.len() < self.per_second {
             return None;
@@ -102,7 +102,7 @@ impl Pace {
         Some(place)
     }
 
-    /// A request leaves. Returns the places that it takes.
+    /// Counts a request that leaves. Returns the places that it takes.
     pub(crate) fn leave(&mut self, now: Timestamp, route: RouteKey) -> Seat {
         self.sent.push_back(now);
         let bucket = self.bucket_of(route).map(|(key, bucket)| {
@@ -112,7 +112,7 @@ impl Pace {
         Seat { left: now, bucket }
     }
 
-    /// A request came back, or did not.
+    /// Takes the result of a request.
     pub(crate) fn came_back(
         &mut self,
         now: Timestamp,
@@ -177,7 +177,7 @@ impl Pace {
         }
     }
 
-    /// Drops what says nothing any more, so that memory follows the channels that talk.
+    /// Drops old data, so that memory depends only on the active channels.
     fn sweep(&mut self, now: Timestamp) {
         if self.routes.len().max(self.barred.len()) < SWEEP_AT {
             return;

@@ -1,22 +1,22 @@
-//! Who can see a channel: Discord's permission rules over plain data.
+//! Discord's permission rules on plain data, which decide who can see a channel.
 
 use std::collections::{HashMap, HashSet};
 
 use dirigent::UserId;
 use twilight_model::guild::Permissions;
 
-/// What a member keeps during a time-out.
+/// The permissions that a member keeps during a time-out.
 const IN_TIME_OUT: Permissions = Permissions::VIEW_CHANNEL.union(Permissions::READ_MESSAGE_HISTORY);
 
-/// What a guild says of permissions.
+/// The permission rules of a guild.
 #[derive(Clone, Debug)]
 pub(crate) struct GuildRules {
     /// The guild's id, which is also the id of its everyone role.
     pub(crate) guild: u64,
     pub(crate) owner: UserId,
-    /// What each role allows in the whole guild, the everyone role included.
+    /// The permissions of each role in the whole guild, including the everyone role.
     pub(crate) roles: HashMap<u64, Permissions>,
-    /// The bots for which Discord manages roles, by role.
+    /// The bots of the roles that Discord manages, by role.
     pub(crate) bots: HashMap<u64, UserId>,
 }
 
@@ -25,11 +25,11 @@ pub(crate) struct GuildRules {
 pub(crate) struct Member {
     pub(crate) user: UserId,
     pub(crate) roles: Vec<u64>,
-    /// Whether it is in a time-out now.
+    /// True if it is in a time-out now.
     pub(crate) timed_out: bool,
 }
 
-/// What a channel changes for a role or a member.
+/// The permissions that a channel allows and denies a role or a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Overwrite {
     pub(crate) target: Target,
@@ -37,7 +37,7 @@ pub(crate) struct Overwrite {
     pub(crate) deny: Permissions,
 }
 
-/// For whom an overwrite is.
+/// The role or member of an overwrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Role(u64),
@@ -45,7 +45,7 @@ pub(crate) enum Target {
 }
 
 impl GuildRules {
-    /// What a member may do in the guild, before any channel. Unknown roles allow nothing.
+    /// Returns a member's permissions in the guild, before any channel. Unknown roles allow nothing.
     pub(crate) fn base(&self, member: &Member) -> Permissions {
         let whole = self.roles_of(member).fold(Permissions::empty(), Permissions::union);
         if member.user == self.owner || whole.contains(Permissions::ADMINISTRATOR) {
@@ -54,13 +54,14 @@ impl GuildRules {
         whole
     }
 
-    /// Whether the member owns the guild or is an administrator.
+    /// Returns true if the member owns the guild or is an administrator.
     pub(crate) fn is_administrator(&self, member: &Member) -> bool {
         self.base(member).contains(Permissions::ADMINISTRATOR)
     }
 
-    /// What a member may do in a channel with these overwrites: everyone's overwrite, then
-    /// those of all its roles together, then its own; each time what is denied, then what is allowed.
+    /// Returns a member's permissions in a channel with these overwrites. Everyone's overwrite comes
+    /// first, then those of all its roles together, then its own. In each step what is denied comes
+    /// before what is allowed.
     pub(crate) fn in_channel(&self, overwrites: &[Overwrite], member: &Member) -> Permissions {
         let base = self.base(member);
         if base.contains(Permissions::ADMINISTRATOR) {
@@ -84,14 +85,14 @@ impl GuildRules {
         }
     }
 
-    /// Whether a member with no role but everyone's sees a channel with these overwrites.
+    /// Returns true if a member with only the everyone role sees a channel with these overwrites.
     pub(crate) fn is_open(&self, overwrites: &[Overwrite]) -> bool {
         let plain = Member { user: UserId::new(0), roles: Vec::new(), timed_out: false };
         self.in_channel(overwrites, &plain).contains(Permissions::VIEW_CHANNEL)
     }
 
-    /// Who of these members sees the channel. For a private thread the overwrites are its
-    /// parent's, and `thread` holds who was added to it.
+    /// Returns which of these members see the channel. For a private thread the overwrites are its
+    /// parent's, and `thread` holds the accounts that were added to it.
     pub(crate) fn audience(
         &self,
         overwrites: &[Overwrite],
@@ -114,7 +115,7 @@ impl GuildRules {
     }
 }
 
-/// All that the overwrites of these targets allow, and all that they deny.
+/// Returns everything that the overwrites of these targets allow, and everything that they deny.
 fn sum(overwrites: &[Overwrite], is_meant: impl Fn(Target) -> bool) -> (Permissions, Permissions) {
     let meant = overwrites.iter().filter(|overwrite| is_meant(overwrite.target));
     meant.fold((Permissions::empty(), Permissions::empty()), |(allow, deny), overwrite| {

@@ -1,4 +1,4 @@
-//! Agents without a token of their own: a webhook of the moderator's posts for each.
+//! Agents without a token of their own. A webhook of the moderator posts for each.
 
 pub(crate) mod table;
 mod tried;
@@ -22,16 +22,16 @@ use crate::{DiscordAccount, wire};
 use table::{Home, Webhook};
 use tried::{Tried, TriedPosts};
 
-/// The longest name that Discord gives a webhook, in characters.
+/// The longest name of a webhook, in characters.
 const NAME_CHARS_MAX: usize = 80;
 
-/// What a webhook's name must not contain, in lower case.
+/// Words that must not be in a webhook's name, in lower case.
 const NOT_IN_NAMES: [&str; 6] = ["clyde", "discord", "@", "#", ":", "```"];
 
-/// How often a post looks for its webhook: one that was deleted is made once more.
+/// The most attempts of a post to find its webhook. If it was deleted, it is created once more.
 const WEBHOOKS_TRIED: u32 = 2;
 
-/// The name and the picture of an agent that has no token. [`DiscordAccount::persona`] gives it an account.
+/// The name and the picture of an agent without a token. [`DiscordAccount::persona`] gives it an account.
 ///
 /// ```
 /// use dirigent_discord::Persona;
@@ -45,25 +45,25 @@ pub struct Persona {
 }
 
 impl Persona {
-    /// A persona without a picture of its own. The name is 1 to 80 characters long, and each persona of an account has
-    /// another one. It is also what the agent is known by: with another name it is another agent.
+    /// Creates a persona without a picture of its own. The name has 1 to 80 characters, and must be unique among an
+    /// account's personas. It also identifies the agent: with another name it is another agent.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), avatar: None }
     }
 
-    /// The picture beside its messages, at this address (`https://…`), from where Discord takes it.
+    /// Sets the address (`https://…`) of the picture beside its messages. Discord reads it from there.
     #[must_use]
     pub fn avatar(mut self, address: impl Into<String>) -> Self {
         self.avatar = Some(address.into());
         self
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The address of the picture.
+    /// Returns the address of the picture.
     pub(crate) fn picture(&self) -> Option<&str> {
         self.avatar.as_deref()
     }
@@ -81,7 +81,7 @@ impl Persona {
         if let Some(part) = NOT_IN_NAMES.into_iter().find(|part| small.contains(part)) {
             return Err(PersonaError::Refused(part));
         }
-        // Behind an `@`, its mention would be one of all.
+        // After an `@` its mention would be one of everyone.
         if let Some(all) = ["everyone", "here"].into_iter().find(|all| small.starts_with(all)) {
             return Err(PersonaError::Refused(all));
         }
@@ -93,7 +93,7 @@ impl Persona {
     }
 }
 
-/// Why a persona cannot be.
+/// Why a persona is not possible.
 ///
 /// ```
 /// use dirigent_discord::PersonaError;
@@ -102,36 +102,37 @@ impl Persona {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PersonaError {
-    /// The name is empty, or too long.
+    /// The name is empty or too long.
     #[error("a persona's name must have 1 to 80 characters")]
     Length,
-    /// Something in the name is not seen, or it has white space that Discord takes away.
+    /// The name has invisible characters, or white space that Discord removes.
     #[error(
         "a persona's name must not have hidden characters, line breaks, or white space at its ends or twice in a row"
     )]
     Hidden,
-    /// This must not be in the name, or not at its beginning: Discord refuses it, or would read it as a mention.
+    /// The name contains this text, or begins with it. Discord refuses it, or would read it as a mention.
     #[error("a persona's name must not have \"{0}\" in it, or begin with that")]
     Refused(&'static str),
     /// Another persona of the account has a name that people cannot tell from this one.
     #[error("the name looks like that of the persona {0}")]
     Taken(String),
-    /// The picture has no address of the web.
+    /// The picture has no web address.
     #[error("a persona's picture must be an address with https:// or http://")]
     Avatar,
 }
 
 impl DiscordAccount {
-    /// An account for an agent that has no token: its messages are posted by a webhook that this account, the
-    /// moderator's, makes in each channel as soon as the agent has something to say there. It needs the permission Manage
-    /// Webhooks.
+    /// Returns an account for an agent that has no token. Its messages are posted by a webhook. This account, the
+    /// moderator's, creates the webhook in each channel once the agent has something to say there, which needs the
+    /// permission Manage Webhooks.
     ///
-    /// Give it to [`Builder::host`](dirigent::host::Builder::host) in the place of a `DiscordAccount`. No registry lists
-    /// it. Personas are set up before the driver starts.
+    /// Give it to [`Builder::host`](dirigent::host::Builder::host) in place of a `DiscordAccount`. No registry lists
+    /// it. Set up your personas before the driver starts.
     ///
     /// # Errors
     ///
-    /// When Discord takes no such name, another persona has one that looks like it, or the picture has no address of the web.
+    /// Returns an error if Discord does not accept the name, if another persona has a name that looks like it, or if
+    /// the picture has no web address.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -159,10 +160,11 @@ impl DiscordAccount {
     }
 }
 
-/// The account of a [`Persona`]: a [`DiscordApi`] that posts by webhook, and does all else by the moderator's account.
+/// The account of a [`Persona`]. It is a [`DiscordApi`] that posts by webhook, and does everything else through the
+/// moderator's account.
 ///
-/// Discord does not let a webhook answer a message, so its posts refer to none. It knows no nonce of a webhook's post,
-/// either: a post whose answer was lost is looked for in the history, for 15 seconds before it is made again.
+/// Discord does not let a webhook answer a message, so its posts refer to none. A webhook's post also has no nonce. If
+/// the answer to a post was lost, it is therefore looked for in the history, for 15 seconds before it is posted again.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -184,12 +186,12 @@ pub struct PersonaAccount {
 }
 
 impl PersonaAccount {
-    /// Changes what a message of this persona says. The new text pings no account.
+    /// Changes the text of a message of this persona. The new text pings no account.
     ///
     /// # Errors
     ///
-    /// `Gone` when the message, or the webhook that wrote it, does not exist any more, `Invalid` for an empty or too
-    /// long text, or as transport fails.
+    /// Returns `Gone` if the message or its webhook no longer exists, and `Invalid` if the text is empty or too long.
+    /// Otherwise it returns an error of the transport.
     pub async fn edit(
         &self,
         channel: ChannelId,
@@ -207,14 +209,14 @@ impl PersonaAccount {
         edited.map_err(|error| if self.is_gone(&error, home, &webhook) { gone() } else { error })
     }
 
-    /// The persona's webhook that posts in the channel, if there is one, and where it stands.
+    /// Returns the persona's webhook for the channel, if there is one, and its place.
     async fn webhook_of(&self, channel: ChannelId) -> Result<(Webhook, Home), ApiError> {
         let home = self.moderator.webhooks_known(channel).await?;
         let webhook = self.moderator.personas.webhook(home.channel, self.user);
         Ok((webhook.ok_or_else(gone)?, home))
     }
 
-    /// Whether a request failed because its webhook is not there any more; then it is forgotten.
+    /// Returns true if a request failed because its webhook no longer exists, and forgets the webhook.
     fn is_gone(&self, error: &ApiError, home: Home, webhook: &Webhook) -> bool {
         let is_gone = webhooks::is_gone(error);
         if is_gone {
@@ -230,7 +232,7 @@ impl PersonaAccount {
         let mut last = ApiError::new(ErrorKind::Unavailable).with_certainty(Certainty::NotDone);
         for _ in 0..WEBHOOKS_TRIED {
             let made = self.moderator.webhook(channel, self.user).await;
-            // Whatever is in doubt, the post is not.
+            // Whatever else is in doubt, the post was not made.
             let (webhook, home) = made.map_err(|error| error.with_certainty(Certainty::NotDone))?;
             let (token, webhook_id) = (webhook.token.as_str(), webhook.id.get());
             let (thread_id, wait) = (home.thread(channel), Some(true));
@@ -249,7 +251,7 @@ impl PersonaAccount {
                     self.take_back(&webhook, elsewhere.id.0).await;
                 }
                 Err(error) if self.is_gone(&error, home, &webhook) => {}
-                // Its webhook knows no such thread: a person has moved it, or the thread is gone.
+                // Its webhook does not know this thread, because a person has moved the webhook, or the thread is gone.
                 Err(error) if thread_id.is_some() && error.kind() == ErrorKind::Gone => {
                     personas.forget(home.channel, self.user, webhook.id);
                     last = error;
@@ -267,7 +269,7 @@ impl PersonaAccount {
         Err(last)
     }
 
-    /// Deletes what a webhook posted in another channel, if it can.
+    /// Deletes what a webhook posted in another channel, if possible.
     async fn take_back(&self, webhook: &Webhook, message_id: u64) {
         let (token, webhook_id) = (webhook.token.as_str(), webhook.id.get());
         let route = Route::DeleteWebhookMessage { message_id, thread_id: None, token, webhook_id };
@@ -278,11 +280,11 @@ impl PersonaAccount {
         }
     }
 
-    /// The message that an earlier attempt of this post made, as the history shows it.
+    /// Returns the message that an earlier attempt of this post made, as the history shows it.
     async fn made_by(&self, post: &Post, tried: Tried) -> Result<Option<MessageId>, ApiError> {
         let mut after = tried.behind(&*self.moderator);
         let words = self.moderator.personas.posted(&post.content);
-        // In the form in which the history tells it.
+        // Compare it in the form that the history shows.
         let told = ChatMessage {
             author_kind: AuthorKind::Bot,
             ..ChatMessage::new(MessageId::new(0), post.channel, self.user, &*words)
@@ -292,7 +294,7 @@ impl PersonaAccount {
         loop {
             let request = HistoryRequest { channel: post.channel, after, limit: PAGE_MAX };
             let page = self.moderator.history(request).await;
-            // As long as it cannot be read, the earlier attempt is in doubt.
+            // While the page cannot be read, the earlier attempt stays in doubt.
             let page = page.map_err(|error| error.with_certainty(Certainty::Unknown))?;
             let mut own = page.iter().filter(|it| it.author == self.user && Some(it.id) > after);
             let found =
@@ -305,7 +307,7 @@ impl PersonaAccount {
         }
     }
 
-    /// Why this persona cannot delete the message: it is another's, or is gone.
+    /// Returns why this persona cannot delete the message: it is another's, or does not exist.
     async fn not_own(&self, channel: ChannelId, message: MessageId) -> ApiError {
         let (channel_id, message_id) = (channel.get(), message.get());
         let route = Route::GetMessage { channel_id, message_id };
@@ -322,7 +324,7 @@ fn gone() -> ApiError {
 
 #[async_trait]
 impl DiscordApi for PersonaAccount {
-    /// Not an account of Discord's: a number that follows from the name.
+    /// Returns a number that follows from the name. It is not an account of Discord's.
     async fn me(&self) -> Result<UserId, ApiError> {
         Ok(self.user)
     }
@@ -341,7 +343,7 @@ impl DiscordApi for PersonaAccount {
         let now = self.moderator.clock().now();
         let lands_in = tried.filter(|_| known.is_none()).and_then(|tried| tried.lands_in(now));
         if let Some(wait) = lands_in {
-            // It may still come, and a second one would not be known as the same.
+            // It may still arrive, and a second one could not be recognised as its repetition.
             return Err(ApiError::new(ErrorKind::Unavailable).with_retry_after(wait));
         }
         let id = match known {
@@ -407,7 +409,7 @@ impl DiscordApi for PersonaAccount {
         self.moderator.file(file, max).await
     }
 
-    /// The moderator types: Discord lets no webhook do so.
+    /// Shows the moderator as typing, because Discord lets no webhook do so.
     async fn typing(&self, channel: ChannelId) -> Result<(), ApiError> {
         self.moderator.typing(channel).await
     }

@@ -1,4 +1,4 @@
-//! What Discord refused is not asked again for a while.
+//! Remembers what Discord refused, so that it is not requested again for a while.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,25 +8,26 @@ use dirigent::ports::Timestamp;
 
 use crate::route::RouteKey;
 
-/// After a 401, nothing is asked with this token for so long.
+/// The pause of all requests with this token after a 401.
 const TOKEN_REST: Duration = Duration::from_secs(300);
 
-/// After this number of 403 in a row, a route pauses.
+/// The number of 403 in a row after which a route pauses.
 const FORBIDDEN_MAX: u32 = 3;
 
-/// How long a row of 403 is remembered that is not long enough for a rest.
+/// The longest time that a shorter row of 403 is remembered.
 const ROW_KEPT: Duration = Duration::from_secs(300);
 
-/// How long a forbidden route rests first. The first request afterwards is a try: one more 403, and it rests twice as long.
+/// The first pause of a forbidden route. The first request after it is a trial: after one more 403 the pause is twice
+/// as long.
 const REST_MIN: Duration = Duration::from_secs(10);
 
-/// How long it rests at most.
+/// The longest pause.
 const REST_MAX: Duration = Duration::from_secs(300);
 
-/// How many routes are remembered before those that rest no more are dropped.
+/// The number of remembered routes above which those without a pause are dropped.
 const SWEEP_AT: usize = 4_096;
 
-/// Which routes rest, and until when.
+/// The routes that pause, and the end of their pauses.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
     token: Option<Timestamp>,
@@ -36,7 +37,7 @@ pub(crate) struct Refusals {
 #[derive(Clone, Copy, Debug)]
 struct Forbidden {
     in_a_row: u32,
-    /// Until when the row is remembered; once it is long enough, until when the route rests.
+    /// The time until which the row is remembered or, once it is long enough, the route pauses.
     until: Timestamp,
 }
 
@@ -56,7 +57,7 @@ impl Refusals {
         (forbidden.in_a_row >= FORBIDDEN_MAX && now < forbidden.until).then_some(Resting::Route)
     }
 
-    /// Takes in how a request was answered.
+    /// Takes the status of an answer.
     pub(crate) fn answered(&mut self, now: Timestamp, route: RouteKey, status: http::StatusCode) {
         match status.as_u16() {
             401 if route.shows_token => self.token = Some(now + TOKEN_REST),
@@ -65,12 +66,12 @@ impl Refusals {
                 self.token = self.token.filter(|_| !route.shows_token);
                 self.routes.remove(&route);
             }
-            // Anything else says nothing about permissions.
+            // Any other status says nothing about permissions.
             _ => {}
         }
     }
 
-    /// What this account may do in these channels may have changed: no route of theirs rests.
+    /// Ends the pauses of all routes in these channels, because permissions may have changed.
     pub(crate) fn rights_changed(&mut self, channels: &[ChannelId]) {
         if !self.routes.is_empty() {
             self.routes
@@ -87,7 +88,7 @@ impl Refusals {
         }
         let known = self.routes.get(&route).copied();
         let in_a_row = match known {
-            // A row that was long enough stays so: the first try after the rest decides.
+            // A row that was long enough stays so, because the first trial after the pause decides.
             Some(known) if known.in_a_row >= FORBIDDEN_MAX || now < known.until => {
                 known.in_a_row.saturating_add(1)
             }

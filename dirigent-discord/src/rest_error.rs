@@ -1,4 +1,4 @@
-//! What stands behind a failed attempt.
+//! The causes of failed attempts.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use http::StatusCode;
 
 use crate::NeededPermission;
 
-/// Why an attempt failed, beyond its [`ErrorKind`]: the source of every [`ApiError`] of this crate.
-/// It holds no text of Discord's answer, since that may repeat what was sent.
+/// Why an attempt failed, in more detail than its [`ErrorKind`]. It is the source of every [`ApiError`] of this crate.
+/// It contains no text of Discord's answer, because that may repeat what was sent.
 ///
 /// ```
 /// use std::error::Error;
@@ -28,48 +28,46 @@ use crate::NeededPermission;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RestError {
-    /// Discord answered, and not with success.
+    /// Discord answered, but not with success.
     #[error("Discord answered with status {status}{}", with_code(*.code))]
     Refused {
         /// The HTTP status.
         status: u16,
-        /// Discord's own error code. `None` if the answer had none: then it came from what stands before Discord, for
-        /// example Cloudflare, and counts as an outage whatever its status ([`ErrorKind::Unavailable`]).
+        /// Discord's own error code. If it is `None`, the answer came from a proxy before Discord, for example
+        /// Cloudflare. It then counts as an outage, whatever its status ([`ErrorKind::Unavailable`]).
         code: Option<u64>,
     },
-    /// Discord reported success in words that this crate does not understand.
+    /// Discord reported success, but this crate cannot read the answer.
     #[error("Discord's answer could not be read")]
     Unreadable,
-    /// No connection came about: its name was not found, it was refused, or TLS or TCP took more than four
-    /// seconds. Nothing was sent. ([`ErrorKind::Unavailable`], [`Certainty::NotDone`])
+    /// No connection could be made. The name was not found, the connection was refused, or TCP and TLS took more than
+    /// four seconds. No request was sent. ([`ErrorKind::Unavailable`], [`Certainty::NotDone`])
     #[error("no connection to Discord could be made")]
     NotConnected,
-    /// The connection broke after the request may have been sent. ([`ErrorKind::NoAnswer`],
-    /// [`Certainty::Unknown`])
+    /// The connection broke after the request may have been sent. ([`ErrorKind::NoAnswer`], [`Certainty::Unknown`])
     #[error("the connection broke before the answer was there")]
     Broken,
-    /// The request was sent, and the answer was not there in time. ([`ErrorKind::NoAnswer`],
-    /// [`Certainty::Unknown`])
+    /// The request was sent, but its answer did not come in time. ([`ErrorKind::NoAnswer`], [`Certainty::Unknown`])
     #[error("no answer was there in time")]
     Late,
-    /// Not sent: it would have been answered with 429.
+    /// Not sent, because the answer would have been 429.
     #[error("not sent, since a rate limit of Discord allows no request now")]
     Paced,
-    /// Not sent: the token was refused with 401 a short while ago.
+    /// Not sent, because the token was recently refused with 401.
     #[error("not sent, since Discord refused the token a short while ago")]
     TokenRefused,
-    /// Not sent: this route was refused with 403 again and again.
+    /// Not sent, because this route was repeatedly refused with 403.
     #[error("not sent, since Discord forbade this several times in a row")]
     RouteRefused,
-    /// Not sent: the [`BanGuard`](crate::BanGuard) is closed.
+    /// Not sent, because the [`BanGuard`](crate::BanGuard) is closed.
     #[error(
         "not sent, since Discord blocks this IP address, or would do so after more invalid requests"
     )]
     NearBan,
-    /// Not sent: the account lacks the permission, by what the gateway told.
+    /// Not sent, because the account lacks the permission, as the gateway reported.
     #[error("not sent, since this account lacks the permission {0}")]
     Lacks(NeededPermission),
-    /// Not sent: Discord would not accept it.
+    /// Not sent, because Discord would not accept it, for example a text of more than 2,000 characters.
     #[error("not sent, since Discord does not accept such a request")]
     NotAcceptable,
 }
@@ -95,7 +93,7 @@ fn with_code(code: Option<u64>) -> String {
 }
 
 impl RestError {
-    /// The error to report, where only the cause is needed to know it.
+    /// Returns the error to report, if the cause alone decides it.
     pub(crate) fn report(self) -> ApiError {
         let (kind, certainty) = match self {
             Self::Refused { status, code } => kind_of(status, code),
@@ -113,31 +111,32 @@ impl RestError {
         error.with_source(self)
     }
 
-    /// The same, and until when to wait.
+    /// Returns the error to report, with the time to wait.
     pub(crate) fn report_until(self, wait: Duration) -> ApiError {
         self.report().with_retry_after(wait)
     }
 }
 
-/// Discord's code for a channel in which there is no room for a webhook.
+/// Discord's code for a channel that has no room for a webhook.
 pub(crate) const WEBHOOKS_FULL: u64 = 30_007;
 
-/// Whether Discord's code is about what a message says: its content filter, the guild's `AutoMod`, a harmful link.
+/// Returns true if Discord's code is about the text of a message: its content filter, the guild's `AutoMod`, or a
+/// harmful link.
 pub(crate) const fn is_for_words(code: u64) -> bool {
     matches!(code, 20_009 | 200_000 | 240_000)
 }
 
-/// Discord's codes for a webhook that is not there, or has another token.
+/// Returns true for Discord's codes for a webhook that does not exist, or has another token.
 pub(crate) const fn is_webhooks_code(code: u64) -> bool {
     matches!(code, 10_015 | 50_027)
 }
 
-/// What a status means. What is no success and no refusal leaves doubt: a gateway in between may have
+/// Returns the meaning of a status. A status that is neither success nor refusal leaves doubt, because a proxy may have
 /// answered after Discord had begun.
 ///
-/// A refusal of Discord's own has a code. Without one, what stands before Discord has answered (seen: a 403 as HTML from
-/// Cloudflare, for a request that Discord would have taken): then nothing is known of permissions or of the token, and
-/// the request may be made again.
+/// A refusal by Discord has a code. Without one a proxy before Discord has answered (seen: a 403 as HTML from
+/// Cloudflare, for a request that Discord would have accepted). It says nothing about permissions or the token, and the
+/// request may be repeated.
 fn kind_of(status: u16, code: Option<u64>) -> (ErrorKind, Certainty) {
     match StatusCode::from_u16(status).ok() {
         Some(status)
@@ -150,7 +149,7 @@ fn kind_of(status: u16, code: Option<u64>) -> (ErrorKind, Certainty) {
         {
             (ErrorKind::Unavailable, Certainty::Unknown)
         }
-        // Whatever the status: it is what the message says that is not taken.
+        // Whatever the status, the text of the message is not accepted.
         Some(status) if status.is_client_error() && code.is_some_and(is_for_words) => {
             (ErrorKind::Invalid, Certainty::NotDone)
         }

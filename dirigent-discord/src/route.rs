@@ -1,4 +1,4 @@
-//! One request to Discord, and the route by which its limits are kept.
+//! One request to Discord, and the route that has its limits.
 
 use http::{HeaderName, HeaderValue};
 use serde::Serialize;
@@ -7,14 +7,14 @@ use twilight_http::routing::Route;
 
 use dirigent::ports::{ApiError, ErrorKind, ReplyFile};
 
-/// A route: what is asked, and the channel or guild of which. Discord limits each of them on its own.
+/// A route: the kind of request, and its channel or guild. Each has limits of its own at Discord.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RouteKey {
-    /// What is asked, as Discord's documentation calls it.
+    /// The name of the request in Discord's documentation.
     pub(crate) name: &'static str,
-    /// The channel or guild; 0 where there is none.
+    /// The channel or guild, or 0 if there is none.
     pub(crate) major: u64,
-    /// Whether the bot's token is shown. If not, the answer says nothing of that.
+    /// True if the bot's token is sent. Otherwise the answer says nothing about it.
     pub(crate) shows_token: bool,
 }
 
@@ -23,7 +23,7 @@ impl RouteKey {
         Self { name, major, shows_token: true }
     }
 
-    /// Whether it is a route of this channel.
+    /// Returns true if it is a route of this channel.
     pub(crate) const fn concerns(&self, channel: u64) -> bool {
         self.major == channel
     }
@@ -36,12 +36,12 @@ pub(crate) struct Ask {
 }
 
 impl Ask {
-    /// A request without a body.
+    /// Creates a request without a body.
     pub(crate) fn bare(name: &'static str, major: u64, route: &Route<'_>) -> Self {
         Self { key: RouteKey::new(name, major), request: Request::from_route(route) }
     }
 
-    /// A request with a JSON body and, for the audit log, a reason.
+    /// Creates a request with a JSON body and, for the audit log, a reason.
     pub(crate) fn with_body(
         name: &'static str,
         major: u64,
@@ -51,13 +51,13 @@ impl Ask {
     ) -> Result<Self, ApiError> {
         let reason = reason.map(reason_header);
         let built = Request::builder(route).json(body).headers(reason.into_iter()).build();
-        // What twilight says of it could show the body.
+        // Twilight's own error could show the body.
         let request = built.map_err(|_| invalid())?;
         Ok(Self { key: RouteKey::new(name, major), request })
     }
 
-    /// A request with a JSON body, and with files if there are any. Without the bot's token it shows none but the one in
-    /// its path.
+    /// Creates a request with a JSON body, and with files if there are any. Without the bot's token it shows only the
+    /// one in its path.
     pub(crate) fn posting(
         name: &'static str,
         major: u64,
@@ -76,7 +76,7 @@ impl Ask {
         Ok(Self { key: RouteKey { name, major, shows_token }, request })
     }
 
-    /// A request without a body that shows no token but the one in its path.
+    /// Creates a request without a body, which shows only the token in its path.
     pub(crate) fn bare_without_token(
         name: &'static str,
         major: u64,
@@ -87,7 +87,7 @@ impl Ask {
         Ok(Self { key: RouteKey { name, major, shows_token: false }, request })
     }
 
-    /// A request with a reason for the audit log and no body.
+    /// Creates a request with a reason for the audit log, and without a body.
     pub(crate) fn because(
         name: &'static str,
         major: u64,
@@ -105,7 +105,7 @@ fn form(body: &(impl Serialize + Sync), files: &[ReplyFile]) -> Result<Form, Api
     let mut form = Form::new().json_part(b"payload_json", &body);
     for (number, file) in files.iter().enumerate() {
         let field = format!("files[{number}]");
-        // A file's name has no sign that would end it here.
+        // A file's name has no character that would end it here.
         form = form.file_part(field.as_bytes(), file.name().as_bytes(), file.bytes());
     }
     Ok(form)

@@ -1,4 +1,4 @@
-//! What a host has forgotten to switch on or to allow, by the names that Discord gives it.
+//! Missing settings and permissions, by Discord's own names.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use dirigent::ports::GuildId;
 use twilight_model::gateway::Intents;
 use twilight_model::guild::Permissions;
 
-/// What the gateway has to be asked for.
+/// The intents that the gateway must be asked for.
 pub(crate) const NEEDED_INTENTS: Intents =
     Intents::GUILDS.union(Intents::GUILD_MESSAGES).union(Intents::MESSAGE_CONTENT);
 
-/// Something without which a part of the library does not work. `Display` names it as Discord does
-/// and says what will not work.
+/// A setting or permission that is missing, so that part of the library does not work. `Display` uses Discord's name
+/// for it, and says what will not work.
 ///
 /// ```
 /// use dirigent_discord::{SetupIssue, NeededIntent};
@@ -29,19 +29,19 @@ pub enum SetupIssue {
     IntentNotAsked(NeededIntent),
     /// The account lacks a permission in the whole guild.
     InGuild(GuildId, NeededPermission),
-    /// The account lacks a permission in a channel.
+    /// The account lacks a permission in a channel, for example to write there.
     InChannel(ChannelId, NeededPermission),
-    /// The channel does not exist, or its guild does not have this account.
+    /// The channel does not exist, or the account is not in its guild.
     NoChannel(ChannelId),
     /// The number of personas that cannot post in a channel, because Discord allows 15 webhooks there.
     TooManyWebhooks(ChannelId, usize),
     /// Discord closed the gateway for good.
     Closed(GatewayCloseReason),
-    /// The gateway may be connected only this often until Discord counts anew.
+    /// Only a few more gateway sessions may begin until Discord resets the count.
     FewSessionStarts {
-        /// How often.
+        /// The number of sessions.
         remaining: u32,
-        /// In which time.
+        /// The time until the reset.
         reset_after: Duration,
     },
 }
@@ -103,11 +103,11 @@ impl fmt::Display for SetupIssue {
 pub enum NeededIntent {
     /// Channels, roles and threads.
     Guilds,
-    /// Who is in a guild. Privileged, and needed only for more than 64 agents or by a host that asks for it.
+    /// The members of a guild. Privileged, and needed only for more than 64 agents, or if you ask for it.
     GuildMembers,
-    /// That something is said.
+    /// The events of messages.
     GuildMessages,
-    /// What is said. Privileged.
+    /// The texts of messages. Privileged.
     MessageContent,
 }
 
@@ -115,7 +115,7 @@ impl NeededIntent {
     pub(crate) const ALL: [Self; 4] =
         [Self::Guilds, Self::GuildMembers, Self::GuildMessages, Self::MessageContent];
 
-    /// Its bit in what a gateway is asked for.
+    /// Returns its bit in the gateway's intents.
     pub(crate) const fn bit(self) -> Intents {
         match self {
             Self::Guilds => Intents::GUILDS,
@@ -125,13 +125,13 @@ impl NeededIntent {
         }
     }
 
-    /// Whether turns are kept without it, with agents asked for one by one.
+    /// Returns true if turns also work without it, with one request for each agent.
     pub(crate) fn is_optional(self) -> bool {
         self == Self::GuildMembers
     }
 
-    /// The flags of an application that has this intent granted, for many guilds or for few; `None` for
-    /// an intent that is not privileged.
+    /// Returns the flags of an application that has this intent granted, for many guilds or for few. Returns `None` if
+    /// the intent is not privileged.
     pub(crate) const fn granted_by(self) -> Option<u64> {
         match self {
             Self::GuildMembers => Some(1 << 14 | 1 << 15),
@@ -187,8 +187,8 @@ impl fmt::Display for NeededIntent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NeededPermission {
-    /// To open discussions that report to this guild, and to show the guild on the control page. A bot that does neither
-    /// does not need it.
+    /// To open discussions that report to this guild, and to show the guild on the control page. A bot that does
+    /// neither does not need it.
     Administrator,
     /// To create channels.
     ManageChannels,
@@ -200,7 +200,7 @@ pub enum NeededPermission {
     SendMessages,
     /// To post in a thread.
     SendMessagesInThreads,
-    /// To read what was posted before.
+    /// To read earlier messages.
     ReadMessageHistory,
     /// To see a private thread without having been added to it.
     ManageThreads,
@@ -209,11 +209,11 @@ pub enum NeededPermission {
 }
 
 impl NeededPermission {
-    /// What a guild should allow.
+    /// The permissions that a guild should give.
     pub(crate) const OF_GUILD: [Self; 3] =
         [Self::Administrator, Self::ManageChannels, Self::ManageRoles];
 
-    /// What a channel should allow; a thread, if it is one.
+    /// Returns the permissions that a channel or a thread should give.
     pub(crate) const fn of_channel(is_thread: bool) -> [Self; 3] {
         let send = if is_thread { Self::SendMessagesInThreads } else { Self::SendMessages };
         [Self::ViewChannels, send, Self::ReadMessageHistory]
@@ -269,7 +269,7 @@ impl fmt::Display for NeededPermission {
     }
 }
 
-/// Why Discord closed a gateway in a way that no new connection mends.
+/// Why Discord closed a gateway, if a new connection cannot help.
 ///
 /// ```
 /// use dirigent_discord::GatewayCloseReason;
@@ -284,7 +284,7 @@ pub enum GatewayCloseReason {
         "closed with 4004: the token of this connection, the moderator's in a Feed, is not valid: take a new one from the developer portal"
     )]
     BadToken,
-    /// 4010 or 4011.
+    /// 4010 or 4011: the number of shards is wrong, or too small.
     #[error("the number of shards is wrong, or more of them are needed (4010, 4011)")]
     BadShards,
     /// 4012: Discord no longer serves this version of the gateway.
@@ -302,7 +302,7 @@ pub enum GatewayCloseReason {
 }
 
 impl GatewayCloseReason {
-    /// What a close code means, if it means the end.
+    /// Returns the reason for a close code, or `None` if a new connection can help.
     pub const fn of(code: u16) -> Option<Self> {
         match code {
             4004 => Some(Self::BadToken),

@@ -1,4 +1,4 @@
-//! The slash commands: how they are registered, and how their uses are read and answered.
+//! The slash commands: registering them, and reading and answering their uses.
 
 use std::fmt;
 use std::time::Duration;
@@ -22,16 +22,16 @@ use crate::{DiscordAccount, RestError};
 const CHAT_INPUT: u8 = 1;
 /// The number of text among the kinds of options.
 const TEXT_OPTION: u8 = 3;
-/// The number of an account among them; its value is the account's id.
+/// The number of an account among the kinds of options. Its value is the account's id.
 const USER_OPTION: u8 = 6;
 /// The number of a command's use among the kinds of interactions.
 const COMMAND_USED: u8 = 2;
-/// Discord's code for an answer to what was answered before.
+/// Discord's code for an answer that was already given.
 const ANSWERED_BEFORE: u64 = 40_060;
-/// The wait before an answer is tried again, where Discord names none.
+/// The wait before an answer is tried again, if Discord names none.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 
-/// A command as it is registered. Read back, it tells whether it has changed.
+/// A command as it is registered. Reading it back shows whether it has changed.
 #[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
 struct Command {
     name: String,
@@ -53,7 +53,7 @@ struct CommandOption {
     description: String,
     #[serde(default)]
     required: bool,
-    // Options of other kinds than texts and numbers must not have any, not even none.
+    // Only options of text and numbers may have choices. Others must not have the field, not even empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     choices: Vec<Choice>,
 }
@@ -69,7 +69,7 @@ const fn chat_input() -> u8 {
 }
 
 impl Command {
-    /// Registered in a guild, it is offered in no direct message.
+    /// A command that is registered in a guild is not offered in direct messages.
     fn of(command: SlashCommand) -> Self {
         Self {
             name: command.name().to_owned(),
@@ -90,7 +90,7 @@ impl CommandOption {
         let (kind, choices) = match option.kind {
             OptionKind::Mode => (TEXT_OPTION, SlashCommand::MODES.iter().map(choice).collect()),
             OptionKind::Agent => (USER_OPTION, Vec::new()),
-            // A kind of a newer version: its words are taken as they are given.
+            // This kind belongs to a newer version, so its words are taken as given.
             _ => (TEXT_OPTION, Vec::new()),
         };
         Self {
@@ -104,21 +104,21 @@ impl CommandOption {
 }
 
 impl DiscordAccount {
-    /// Registers the [`SlashCommand`]s in a guild, as far as they are not registered
-    /// there as they should be. `false`: all were. Other commands of the application are left alone.
+    /// Registers the [`SlashCommand`]s in a guild, unless they are already correct there. Returns true if any were
+    /// new or changed. Other commands of the application are left alone.
     ///
     /// A [`Feed`](crate::Feed) does this by itself.
     ///
     /// # Errors
     ///
-    /// `Forbidden` where the bot was invited without the scope `applications.commands`, or as transport
-    /// fails.
+    /// Returns `Forbidden` if the bot was invited without the scope `applications.commands`, or an error of the
+    /// transport.
     pub async fn register_commands(&self, guild: GuildId) -> Result<bool, ApiError> {
         let application_id = self.application().await?.id.0;
         let guild_id = guild.get();
         let with_localizations = Some(false);
         let route = Route::GetGuildCommands { application_id, guild_id, with_localizations };
-        // One that cannot be read was not registered here.
+        // A command that cannot be read was not registered here.
         let known: Vec<serde_json::Value> =
             self.read(Ask::bare("get guild commands", guild_id, &route)).await?;
         let known = known.into_iter().filter_map(|one| serde_json::from_value(one).ok());
@@ -126,7 +126,7 @@ impl DiscordAccount {
         let ours = SlashCommand::ALL.map(Command::of);
         let mut is_any_new = false;
         for command in ours.iter().filter(|command| !known.contains(command)) {
-            // A command of the same name is replaced.
+            // A command with this name is replaced.
             let route = Route::CreateGuildCommand { application_id, guild_id };
             let ask = Ask::with_body("create guild command", guild_id, &route, command, None)?;
             self.ask(ask).await?;
@@ -142,17 +142,17 @@ pub(crate) struct Use {
     pub(crate) command: SlashCommand,
     application: u64,
     token: String,
-    /// When it was heard of.
+    /// The time at which it was received.
     pub(crate) at: Timestamp,
     pub(crate) channel: ChannelId,
     pub(crate) user: Option<UserId>,
     pub(crate) invoker: Invoker,
-    /// The word that was chosen.
+    /// The option's value.
     pub(crate) input: String,
 }
 
 impl Use {
-    /// Reads an interaction; `None` for a command of another name, and for what is no command.
+    /// Reads an interaction. Returns `None` for a command of another name, and for anything that is no command.
     pub(crate) fn read(interaction: Interaction, at: Timestamp) -> Option<Self> {
         let used = interaction
             .data
@@ -181,7 +181,7 @@ impl Use {
     }
 }
 
-/// No token.
+/// Hides the token.
 impl fmt::Debug for Use {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Use")
@@ -191,7 +191,7 @@ impl fmt::Debug for Use {
     }
 }
 
-/// What an answer says, pinging no one; without words what it is to say later.
+/// Returns an answer with these words, which pings no account. Without words it only promises an answer.
 fn says(words: Option<&str>) -> InteractionResponseData {
     InteractionResponseData {
         allowed_mentions: Some(AllowedMentions::default()),
@@ -201,7 +201,7 @@ fn says(words: Option<&str>) -> InteractionResponseData {
 }
 
 impl DiscordAccount {
-    /// Answers, only for who asked: with words, or with none yet.
+    /// Answers with words, or with a promise. Only the person who asked sees it.
     pub(crate) async fn answer(
         &self,
         used: &Use,
@@ -226,7 +226,7 @@ impl DiscordAccount {
         .await
     }
 
-    /// Gives the words to an answer that had none.
+    /// Adds the words to an answer that was only promised.
     pub(crate) async fn answer_later(
         &self,
         used: &Use,
@@ -242,9 +242,9 @@ impl DiscordAccount {
             .await
     }
 
-    /// Tries again and again while there is time: the person who used the command waits. An answer that
-    /// arrived before is not given twice by that. The token of the interaction is the only one that is shown, and no
-    /// limit but the interaction's own counts.
+    /// Retries while there is time, because the person who used the command waits. An answer that arrived earlier is
+    /// not given twice. The interaction's token is the only one that is sent, and only the interaction's own limit
+    /// applies.
     async fn insist(
         &self,
         until: Timestamp,

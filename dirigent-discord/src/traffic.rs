@@ -1,4 +1,4 @@
-//! The gate through which every request of an account passes.
+//! The gate that every request of an account passes.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::route::RouteKey;
 use crate::wire::Refused;
 use crate::{BanGuard, RestError};
 
-/// Limits, refusals and the guard against a ban, asked before a request and told after it.
+/// Limits, refusals and the ban guard. They are checked before a request and updated after it.
 #[derive(Debug)]
 pub(crate) struct Traffic {
     guard: BanGuard,
@@ -34,7 +34,7 @@ impl Traffic {
         Self { guard, state: Mutex::new(state) }
     }
 
-    /// Lets a request leave, or says why not and until when.
+    /// Admits a request, or returns why not and until when.
     pub(crate) fn admit(&self, now: Timestamp, route: RouteKey) -> Result<Permit<'_>, ApiError> {
         let mut state = self.state();
         match state.refusals.check(now, route) {
@@ -52,8 +52,7 @@ impl Traffic {
         Ok(Permit { traffic: self, route, seat, is_open: true })
     }
 
-    /// Takes in the answer to a request that no limit of this account concerns. For a 429 returns what it
-    /// said.
+    /// Takes the answer to a request that is under no limit of this account. For a 429, returns its content.
     pub(crate) fn answered_apart(
         &self,
         now: Timestamp,
@@ -76,7 +75,7 @@ impl Traffic {
         too_many
     }
 
-    /// What the account may do in these channels may have changed.
+    /// Reports that the account's permissions in these channels may have changed.
     pub(crate) fn rights_changed(&self, channels: &[ChannelId]) {
         self.state().refusals.rights_changed(channels);
     }
@@ -86,7 +85,7 @@ impl Traffic {
     }
 }
 
-/// A request that left. Dropped without an answer, it may have been counted.
+/// A request that has left. If it is dropped without an answer, it may have been counted.
 #[derive(Debug)]
 pub(crate) struct Permit<'a> {
     traffic: &'a Traffic,
@@ -96,13 +95,13 @@ pub(crate) struct Permit<'a> {
 }
 
 impl Permit<'_> {
-    /// No connection came about: the request takes no place.
+    /// Gives the places back, because there was no connection.
     pub(crate) fn not_sent(mut self, now: Timestamp) {
         self.is_open = false;
         self.traffic.state().pace.came_back(now, self.route, &self.seat, &Outcome::NotSent);
     }
 
-    /// Takes in an answer. For a 429 returns what it said.
+    /// Takes an answer. For a 429, returns its content.
     pub(crate) fn answered(
         mut self,
         now: Timestamp,
@@ -119,8 +118,8 @@ impl Permit<'_> {
         self.is_open = false;
         let mut state = self.traffic.state();
         state.pace.came_back(now, self.route, &self.seat, &outcome);
-        // What stands before Discord knows nothing of this token and its permissions, and a text that is refused for what
-        // it says tells nothing of them.
+        // A proxy before Discord knows nothing about this token and its permissions. A text that is refused for its
+        // content does not tell about them either.
         let is_of_rights = Refused::code_in(body).is_some_and(|code| !is_for_words(code));
         if status.is_success() || is_of_rights {
             state.refusals.answered(now, self.route, status);
@@ -134,7 +133,7 @@ impl Drop for Permit<'_> {
         if self.is_open {
             let mut state = self.traffic.state();
             let lost = Outcome::Lost;
-            // A lost request learns nothing, so that the moment does not matter.
+            // A lost request teaches nothing, so the time does not matter.
             let now = Timestamp::from_millis(0);
             state.pace.came_back(now, self.route, &self.seat, &lost);
         }

@@ -1,7 +1,7 @@
 //! Sends one request over HTTP, once.
 //!
-//! `twilight-http` builds the requests; its client does not send them, since it repeats a 429 for ever and
-//! shows the headers of successes only, and a wait that must be reported is in those of a failure.
+//! `twilight-http` builds the requests, but its client does not send them. That client repeats a 429 for ever, and
+//! shows only the headers of successes, although those of failures contain the wait to report.
 
 mod clients;
 mod connector;
@@ -32,31 +32,31 @@ use crate::{AccountBuildError, RestError};
 use clients::{Clients, Pings};
 use connector::Connector;
 
-/// Where Discord is.
+/// Discord's address.
 const DISCORD: &str = "https://discord.com";
 
-/// Discord refuses any other shape of it.
+/// Discord refuses any other form.
 const AGENT: &str = concat!(
     "DiscordBot (https://github.com/dirigent-rs/dirigent, ",
     env!("CARGO_PKG_VERSION"),
     ")"
 );
 
-/// No answer that is asked for is anywhere near this.
+/// No expected answer is nearly as long as this.
 const BODY_BYTES_MAX: usize = 16 << 20;
 
-/// How long a request may wait for its connection: for the name, TCP, TLS, and its turn.
+/// The longest wait of a request for its connection: the name, TCP, TLS, and its turn.
 const CONNECT_MAX: Duration = Duration::from_secs(4);
 
 /// The connections of one account.
 pub(crate) struct Transport {
     clients: Clients,
-    /// Scheme, host and version, to which a route is appended.
+    /// Scheme, host and version, before the route.
     base: String,
     authorization: HeaderValue,
 }
 
-/// What came back. Without a body it broke off, or was too long.
+/// An answer. Its body is missing if it was incomplete or too long.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -90,11 +90,11 @@ impl Transport {
         Self { clients, base: format!("{origin}/api/v10/"), authorization }
     }
 
-    /// Sends a request, and has its whole answer before the deadline or not at all. What is lost of an
-    /// answer after its headers leaves the headers.
+    /// Sends a request, and returns its whole answer before the deadline or not at all. If only the body is lost, the
+    /// headers are still returned.
     ///
-    /// A request that finds no connection within [`CONNECT_MAX`] is `NotConnected`: nothing was sent. After an
-    /// answer that did not come in time, later requests use new connections.
+    /// A request without a connection within [`CONNECT_MAX`] is `NotConnected`, because no byte was sent. If an answer
+    /// does not come in time, later requests use new connections.
     pub(crate) async fn send(
         &self,
         request: &Request,
@@ -132,8 +132,8 @@ impl Transport {
         Ok(Answer { status: head.status, headers: head.headers, body: body.flatten() })
     }
 
-    /// Reads at most `max` bytes of a file, before the deadline or not at all. Redirections are not followed, and no token
-    /// is sent.
+    /// Reads at most `max` bytes of a file, before the deadline or not at all. It follows no redirections and sends no
+    /// token.
     pub(crate) async fn read_file(
         &self,
         address: Uri,
@@ -189,7 +189,7 @@ impl Transport {
                 headers.insert(CONTENT_TYPE, content_type.map_err(|_| RestError::NotAcceptable)?);
                 headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
             }
-            // Some servers insist on a length where a body is usual.
+            // Some servers insist on a length if a method usually has a body.
             None if matches!(request.method().name(), "POST" | "PUT" | "PATCH") => {
                 headers.insert(CONTENT_LENGTH, HeaderValue::from(0));
             }
@@ -201,7 +201,7 @@ impl Transport {
     }
 }
 
-/// Scheme and host of an address, if it is nothing more.
+/// Returns the scheme and host of an address, if it has no other parts.
 pub(crate) fn origin(proxy: &str) -> Option<String> {
     let uri: Uri = proxy.parse().ok()?;
     let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https"))?;
@@ -215,7 +215,7 @@ async fn whole(body: Incoming) -> Option<Bytes> {
     collected.ok().map(http_body_util::Collected::to_bytes)
 }
 
-/// What the future gives before the deadline.
+/// Returns the future's result, if it comes before the deadline.
 async fn before<T>(
     clock: &dyn Clock,
     deadline: Timestamp,

@@ -1,4 +1,4 @@
-//! What was read of who sees a channel, and goes on where it was broken off.
+//! Interrupted reads of who sees a channel.
 
 use std::collections::HashMap;
 
@@ -7,20 +7,20 @@ use dirigent::UserId;
 use crate::unfinished::Unfinished;
 use crate::wire;
 
-/// What was read of audiences and is not finished.
+/// Interrupted reads of audiences.
 #[derive(Debug, Default)]
 pub(crate) struct UnfinishedReads {
-    /// Of guilds: all members.
+    /// All members, by guild.
     pub(crate) lists: Unfinished<Pages>,
-    /// Of guilds: accounts, and what they are there if they are members.
+    /// Accounts and their state as members, by guild.
     pub(crate) members: Unfinished<HashMap<UserId, Option<wire::Member>>>,
-    /// Of channels: webhooks, of which nothing is kept.
+    /// Webhooks, by channel. Their reads store no data.
     pub(crate) webhooks: Unfinished<()>,
-    /// Of threads: accounts, and whether they were added.
+    /// Accounts, and whether they were added, by thread.
     pub(crate) threads: Unfinished<HashMap<UserId, bool>>,
 }
 
-/// The pages read so far.
+/// The pages so far.
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
     pub(crate) members: Vec<wire::Member>,

@@ -1,5 +1,5 @@
-//! The parts of Discord's answers that are read, and no others, so that a new field cannot break reading. `pushed`
-//! reads events of the gateway.
+//! The parts of Discord's answers that are read. No other parts are, so that a new field cannot break reading.
+//! `pushed` reads events of the gateway.
 
 pub(crate) mod pushed;
 
@@ -18,15 +18,15 @@ use crate::permission::{self, GuildRules, Target};
 /// The number of a private thread among the kinds of channels.
 pub(crate) const PRIVATE_THREAD: u8 = 12;
 
-/// Whether a channel of this kind hangs from another one.
+/// Returns true if a channel of this kind belongs to another one.
 pub(crate) const fn is_thread(kind: u8) -> bool {
     matches!(kind, 10 | 11 | PRIVATE_THREAD)
 }
 
-/// The longest content that Discord takes, in characters.
+/// The longest content that Discord accepts, in characters.
 const CONTENT_CHARS_MAX: usize = 2_000;
 
-/// Whether Discord takes a text of this length.
+/// Returns true if Discord accepts a text of this length.
 pub(crate) fn is_short(text: &str) -> bool {
     text.chars().count() <= CONTENT_CHARS_MAX
 }
@@ -64,7 +64,7 @@ impl Number {
         UserId::new(self.0)
     }
 
-    /// Permissions with those that twilight does not know yet.
+    /// Returns the permissions, including those that twilight does not know yet.
     const fn permissions(self) -> Permissions {
         Permissions::from_bits_retain(self.0)
     }
@@ -76,14 +76,14 @@ pub(crate) struct WithId {
     pub(crate) id: Number,
 }
 
-/// A message that was posted, and where.
+/// The id and the channel of a posted message.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Placed {
     pub(crate) id: Number,
     pub(crate) channel_id: Number,
 }
 
-/// What is read of a webhook. It has no `Debug`: its token is a secret.
+/// The parts of a webhook that are read. It has no `Debug`, because its token is a secret.
 #[derive(Deserialize)]
 pub(crate) struct Webhook {
     pub(crate) id: Number,
@@ -95,7 +95,7 @@ pub(crate) struct Webhook {
     pub(crate) application_id: Option<Number>,
 }
 
-/// What is read of an application.
+/// The parts of an application that are read.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Application {
     pub(crate) id: Number,
@@ -103,18 +103,18 @@ pub(crate) struct Application {
     pub(crate) flags: Option<u64>,
 }
 
-/// What is read of how the gateway may be connected.
+/// The parts of the gateway's limits that are read.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct GatewayBot {
     #[serde(default)]
     pub(crate) session_start_limit: Option<SessionStarts>,
 }
 
-/// How often a session may still be begun.
+/// The sessions that may still begin.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct SessionStarts {
     pub(crate) remaining: u32,
-    /// In milliseconds.
+    /// The time until the reset, in milliseconds.
     #[serde(default)]
     pub(crate) reset_after: u64,
 }
@@ -126,7 +126,7 @@ pub(crate) struct Refused {
 }
 
 impl Refused {
-    /// Discord's error code in the body of a refusal. `None` if the answer is not Discord's own.
+    /// Returns Discord's error code in the body of a refusal, or `None` if the answer is not Discord's own.
     pub(crate) fn code_in(body: &[u8]) -> Option<u64> {
         serde_json::from_slice::<Self>(body).ok()?.code
     }
@@ -153,7 +153,7 @@ pub(crate) struct Message {
     pub(crate) reference: Option<MessageReference>,
     #[serde(default)]
     pub(crate) attachments: Option<Vec<Attachment>>,
-    /// What is shown besides is read leniently, by `message`: it is no reason to lose the words.
+    /// These parts are read leniently by `message`, because the words must not be lost.
     #[serde(default)]
     pub(crate) embeds: Value,
     #[serde(default)]
@@ -187,7 +187,7 @@ pub(crate) struct Author {
     pub(crate) system: Option<bool>,
 }
 
-/// What is read of a message's author as a member of its guild.
+/// The parts of an author's membership that are read.
 #[derive(Deserialize)]
 pub(crate) struct PartialMember {
     #[serde(default)]
@@ -195,7 +195,7 @@ pub(crate) struct PartialMember {
 }
 
 impl Message {
-    /// The name under which people see its author.
+    /// Returns the author's name as people see it.
     pub(crate) fn shown_name(&self) -> Option<Arc<str>> {
         let author = self.author.as_ref()?;
         let nick = self.member.as_ref().and_then(|member| member.nick.as_deref());
@@ -204,7 +204,7 @@ impl Message {
     }
 }
 
-/// The message that a message refers to.
+/// A reference to another message.
 #[derive(Default, Deserialize)]
 pub(crate) struct MessageReference {
     #[serde(default, rename = "type")]
@@ -224,18 +224,18 @@ pub(crate) struct Attachment {
     pub(crate) description: Option<String>,
 }
 
-/// A nonce comes back as it was given: as a string or as a number.
+/// A nonce. It comes back as it was given, as a string or as a number.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Nonce {
     Text(String),
     Number(i64),
-    /// No nonce that we ever gave; it must not keep the message from being read.
+    /// Not a nonce of ours. The message must be readable nevertheless.
     Odd(IgnoredAny),
 }
 
 impl Nonce {
-    /// The nonce, if it is of the library's form.
+    /// Returns the nonce, if it has the library's form.
     pub(crate) fn ours(self) -> Option<ports::Nonce> {
         match self {
             Self::Text(text) => text.parse().ok(),
@@ -274,14 +274,14 @@ struct ThreadMetadata {
     locked: bool,
 }
 
-/// Of a guild, only what it is called.
+/// The name of a guild.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Named {
     pub(crate) name: String,
 }
 
 impl Channel {
-    /// Whether only those who manage threads may write in it.
+    /// Returns true if only accounts that manage threads may write in it.
     pub(crate) fn is_locked(&self) -> bool {
         self.thread_metadata.is_some_and(|thread| thread.locked)
     }
@@ -301,7 +301,7 @@ struct Overwrite {
 }
 
 impl Overwrite {
-    /// An overwrite of an unknown kind applies to no known role and no known member.
+    /// Reads an overwrite. One of an unknown kind applies to no known role or member.
     fn read(&self) -> Option<permission::Overwrite> {
         let target = match self.kind.0 {
             0 => Target::Role(self.id.0),
@@ -330,7 +330,7 @@ pub(crate) struct Role {
     tags: Option<RoleTags>,
 }
 
-/// To what a role belongs.
+/// The owner of a role.
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct RoleTags {
     #[serde(default)]
@@ -342,7 +342,7 @@ impl Role {
         self.permissions.permissions()
     }
 
-    /// The bot for which Discord manages the role: its mention is the bot's.
+    /// Returns the bot that owns the role. A mention of the role is one of the bot.
     pub(crate) fn bot(&self) -> Option<UserId> {
         Some(self.tags?.bot_id?.user())
     }
@@ -368,7 +368,7 @@ pub(crate) struct User {
     username: Option<String>,
     #[serde(default)]
     global_name: Option<String>,
-    /// Left out by Discord for people.
+    /// Discord leaves it out for people.
     #[serde(default)]
     pub(crate) bot: Option<bool>,
 }
@@ -389,12 +389,12 @@ impl Member {
         self.user.id.user()
     }
 
-    /// The name under which people see it.
+    /// Returns its name as people see it.
     pub(crate) fn into_name(self) -> Option<String> {
         self.nick.or(self.user.global_name).or(self.user.username)
     }
 
-    /// All its names.
+    /// Returns all its names.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let names = [&self.nick, &self.user.global_name, &self.user.username];
         names.into_iter().filter_map(Option::as_deref)
@@ -404,7 +404,7 @@ impl Member {
         self.user.bot.unwrap_or(false)
     }
 
-    /// Until when it is in a time-out.
+    /// Returns the end of its time-out.
     pub(crate) fn timed_out_until(&self) -> Option<Timestamp> {
         self.communication_disabled_until.as_deref().and_then(moment)
     }
@@ -425,7 +425,7 @@ pub(crate) struct ThreadMember {
     pub(crate) user_id: Option<Number>,
 }
 
-/// A moment as Discord writes it.
+/// Reads a time in Discord's form.
 fn moment(text: &str) -> Option<Timestamp> {
     // twilight does not read the short form of "UTC".
     let text = text.strip_suffix('Z').map_or_else(|| text.to_owned(), |at| format!("{at}+00:00"));

@@ -1,17 +1,17 @@
-//! One event of one channel, in the form that the driver takes.
+//! One event of one channel, in the form for the driver.
 
 use dirigent::ports::ChannelRequest;
 use dirigent::{CallError, ChannelId, ChatMessage, Dirigent, MessageId, UserId};
 
-/// Something that the gateway said of one channel.
+/// A gateway event of one channel.
 #[derive(Clone, Debug)]
 pub(super) enum ChannelEvent {
-    /// A message was posted. The parent is named where the channel is a thread without a mode.
+    /// A message was posted. The parent is given if the channel is a thread without a mode.
     Created(ChatMessage, Option<ChannelId>),
     Updated(ChatMessage),
     Deleted(Vec<MessageId>),
     Typing(UserId),
-    /// The id of the channel's newest message. The parent is named where the channel is a thread.
+    /// The id of the channel's newest message. The parent is given if the channel is a thread.
     Newest(MessageId, Option<ChannelId>),
     Joined(UserId),
     Left(UserId),
@@ -21,7 +21,7 @@ pub(super) enum ChannelEvent {
 }
 
 impl ChannelEvent {
-    /// Tells the driver. Waits for its store where the channel is not in memory.
+    /// Reports the event to the driver. It waits for the driver's store if the channel is not in memory.
     pub(super) async fn tell(
         self,
         dirigent: Dirigent,
@@ -50,7 +50,7 @@ impl ChannelEvent {
             Self::Joined(user) => dirigent.member_joined(channel, user).await,
             Self::Left(user) => dirigent.member_left(channel, user).await,
             Self::Stopped => match dirigent.channel(channel).request(&ChannelRequest::Stop).await {
-                // It is stopped, archived, or has no mode.
+                // The channel is stopped or archived, or has no mode.
                 Err(CallError::Refused(_)) | Ok(_) => Ok(()),
                 Err(error) => Err(error),
             },
@@ -58,11 +58,11 @@ impl ChannelEvent {
         }
     }
 
-    /// The same in a few bytes: of a message only its id, from which the driver knows what to read of the
-    /// history. `None` for what the history shows by itself.
+    /// Returns the event in a few bytes. Of a message this is only the id, and the driver then reads the history up to
+    /// it. Returns `None` for an event that the history shows by itself.
     ///
-    /// A message of a thread without a mode stays whole: the thread takes over its parent's mode with it, and
-    /// of what was said before it had a mode nothing is read from its history.
+    /// A message of a thread without a mode stays whole. The thread takes its parent's mode from it, and the history
+    /// from before the mode is not read.
     pub(super) fn condensed(&self) -> Option<Self> {
         match self {
             Self::Created(message, None) => Some(Self::Newest(message.id, None)),
@@ -77,10 +77,10 @@ impl ChannelEvent {
     }
 }
 
-/// Whether the driver is to be told again of an event that it answered with this error.
+/// Returns true if an event must be reported again after this error.
 ///
-/// An event that is in force and not stored yet is repeated, too: a deleted channel's record is erased only once its end is
-/// stored, and every event is idempotent.
+/// This includes an event that is in force but not stored yet, because a deleted channel's record is erased only once
+/// its end is stored. Every event is idempotent.
 pub(super) const fn is_repeated(error: &CallError) -> bool {
     matches!(error, CallError::Failed(_) | CallError::NotStored)
 }

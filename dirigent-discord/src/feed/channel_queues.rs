@@ -1,4 +1,4 @@
-//! Channels whose events wait for the driver's store, each with its events in order.
+//! Channels with events that wait for the driver's store, in order.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
@@ -12,35 +12,36 @@ use tokio::sync::Notify;
 use super::channel_event::{ChannelEvent, is_repeated};
 use super::log_limit::LogLimit;
 
-/// How many events of one channel may wait.
+/// The most events of one channel that may wait.
 const CHANNEL_MAX: usize = 1_024;
 
-/// How many events of all channels may wait.
+/// The most events of all channels that may wait.
 const TOTAL_MAX: usize = 8_192;
 
-/// One event on its way to the driver, and what is left of it if it does not arrive.
+/// An event on its way to the driver, and its short form for the case that it does not arrive.
 pub(super) type Begun = (Telling, Option<ChannelEvent>);
 
 type Telling = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
 
-/// Begins to tell the driver of an event.
+/// Begins to report an event to the driver.
 pub(super) fn begin(dirigent: &Dirigent, channel: ChannelId, event: ChannelEvent) -> Begun {
     let condensed = event.condensed();
     (Box::pin(event.tell(dirigent.clone(), channel)), condensed)
 }
 
-/// A channel with events that were not told at once: the [`FeedWork`](super::FeedWork) goes on with it.
+/// A channel with events that could not be reported at once. The [`FeedWork`](super::FeedWork) goes on with it.
 pub(super) struct Job {
     pub(super) channel: ChannelId,
-    /// The event of which the driver is being told, if there is one.
+    /// The event that is being reported, if there is one.
     pub(super) begun: Option<Begun>,
 }
 
-/// Tells the driver at once what needs no waiting, and keeps the rest, in order for each channel.
+/// Reports to the driver at once what need not wait, and stores the rest, in order for each channel.
 ///
-/// Beyond [`CHANNEL_MAX`] events of a channel that wait, or [`TOTAL_MAX`] in all, a channel's events are condensed to the
-/// id of its newest message and to who joined or left: the driver then reads what was said from the history. So
-/// memory follows the number of channels. Events that need not wait are passed on complete, however many wait for other channels.
+/// At most [`CHANNEL_MAX`] events of a channel wait, and [`TOTAL_MAX`] in all. Beyond that, a channel's events are
+/// condensed to the id of its newest message and to the accounts that joined or left. The driver then reads the
+/// messages from the history. So memory depends only on the number of channels. Events that need not wait always stay
+/// complete.
 #[derive(Default)]
 pub(super) struct ChannelQueues {
     state: Mutex<QueuedEvents>,
@@ -50,16 +51,16 @@ pub(super) struct ChannelQueues {
 
 #[derive(Default)]
 struct QueuedEvents {
-    /// What waits behind the event that is being told.
+    /// Events that wait behind the one that is being reported.
     channels: HashMap<ChannelId, VecDeque<ChannelEvent>>,
     waiting: usize,
     jobs: VecDeque<Job>,
-    /// The [`FeedWork`](super::FeedWork) is gone: what would have to wait is dropped.
+    /// True if the [`FeedWork`](super::FeedWork) is gone. Events that would have to wait are then dropped.
     is_abandoned: bool,
 }
 
 impl ChannelQueues {
-    /// Tells the driver, or has it told by the work. Returns without waiting.
+    /// Reports an event to the driver, or leaves it to the work. Returns without waiting.
     pub(super) fn tell(
         &self,
         dirigent: &Dirigent,
@@ -75,10 +76,10 @@ impl ChannelQueues {
         state.channels.insert(channel, VecDeque::new());
         drop(state);
         let (mut telling, condensed) = begin(dirigent, channel, event);
-        // The work polls it again with a waker of its own.
+        // The work polls it again with its own waker.
         match telling.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Err(error)) if is_repeated(&error) && condensed.is_some() => {
-                // The work finds the same answer, and repeats the event as it repeats every other.
+                // The work finds this answer, and repeats the event like any other.
                 let failed: Telling = Box::pin(std::future::ready(Err(error)));
                 self.hand_on(channel, (failed, condensed), now);
             }
@@ -99,7 +100,7 @@ impl ChannelQueues {
         }
     }
 
-    /// The work goes on with an event that was not told at once, and with what follows it.
+    /// Leaves an event that could not be reported at once, and those that follow it, to the work.
     fn hand_on(&self, channel: ChannelId, begun: Begun, now: Timestamp) {
         let mut state = self.state();
         if state.is_abandoned {
@@ -117,10 +118,10 @@ impl ChannelQueues {
         self.state().waiting >= TOTAL_MAX
     }
 
-    /// Writes to the log, at most once a minute, that the driver did not take an event.
+    /// Logs, at most once a minute, that the driver did not accept an event.
     pub(super) fn log_untold(&self, channel: ChannelId, error: &CallError, now: Timestamp) {
         if matches!(error, CallError::Refused(_)) {
-            // It came late, and changes nothing any more.
+            // It came too late to have an effect.
             tracing::debug!(%channel, %error, "an event was refused");
         } else if let Some(suppressed) = self.log.admit("untold", now) {
             tracing::warn!(%channel, %error, suppressed, "the driver could not be told of an event");
@@ -137,7 +138,8 @@ impl ChannelQueues {
         }
     }
 
-    /// An event was told at once. What came meanwhile, from another thread, is for the work.
+    /// Called when an event was reported at once. Events that another thread added during that time are left to the
+    /// work.
     fn pass_on(&self, channel: ChannelId) {
         let mut state = self.state();
         let is_empty = state.channels.get(&channel).is_none_or(VecDeque::is_empty);
@@ -150,7 +152,7 @@ impl ChannelQueues {
         self.more.notify_one();
     }
 
-    /// The next channel that the work goes on with.
+    /// Returns the next channel for the work.
     pub(super) fn next_job(&self) -> Option<Job> {
         self.state().jobs.pop_front()
     }
@@ -160,14 +162,14 @@ impl ChannelQueues {
         self.more.notified().await;
     }
 
-    /// An event that had begun was told.
+    /// Called when an event that had begun was reported.
     pub(super) fn finish(&self) {
         let mut state = self.state();
         state.waiting = state.waiting.saturating_sub(1);
     }
 
-    /// The channel's next event, which counts until [`ChannelQueues::finish`]. `None` where there is none: the next
-    /// one is then passed on at once.
+    /// Returns the channel's next event, which counts until [`ChannelQueues::finish`]. Returns `None` if there is none,
+    /// and the next one is then reported at once.
     pub(super) fn next_event(&self, channel: ChannelId) -> Option<ChannelEvent> {
         let mut state = self.state();
         let event = state.channels.get_mut(&channel).and_then(VecDeque::pop_front);
@@ -177,8 +179,8 @@ impl ChannelQueues {
         event
     }
 
-    /// The driver could not be told of this event, and is to be told again: the channel's events are
-    /// condensed with it.
+    /// Returns an event that the driver could not accept, to report it again. The channel's events are condensed with
+    /// it.
     pub(super) fn give_back(&self, channel: ChannelId, event: ChannelEvent) {
         let mut state = self.state();
         if let Some(events) = state.channels.get_mut(&channel) {
@@ -188,7 +190,7 @@ impl ChannelQueues {
         }
     }
 
-    /// Drops all waiting events; none reaches the driver any more.
+    /// Drops all waiting events. None of them reaches the driver.
     pub(super) fn abandon(&self) {
         let mut state = self.state();
         state.is_abandoned = true;
@@ -229,7 +231,7 @@ impl QueuedEvents {
     }
 }
 
-/// The newest message comes first: the driver wants to know of it before any message after the gap.
+/// Condenses events. The newest message comes first, because the driver must know it before any message after the gap.
 fn condense(events: VecDeque<ChannelEvent>) -> VecDeque<ChannelEvent> {
     let (mut newest, mut parent) = (None::<MessageId>, None);
     let mut members = Vec::new();
@@ -256,7 +258,7 @@ fn condense(events: VecDeque<ChannelEvent>) -> VecDeque<ChannelEvent> {
     let members = members.into_iter().map(|(user, is_here)| {
         if is_here { ChannelEvent::Joined(user) } else { ChannelEvent::Left(user) }
     });
-    // A thread takes over its parent's mode with its first message, and has no history to read before.
+    // A thread takes its parent's mode from its first message, and has no earlier history to read.
     first_in_thread
         .into_iter()
         .chain(newest.map(|newest| ChannelEvent::Newest(newest, parent)))
@@ -266,7 +268,7 @@ fn condense(events: VecDeque<ChannelEvent>) -> VecDeque<ChannelEvent> {
         .collect()
 }
 
-/// Only an account's last move matters.
+/// Remembers only an account's last move.
 fn note(members: &mut Vec<(dirigent::UserId, bool)>, user: dirigent::UserId, is_here: bool) {
     match members.iter_mut().find(|(known, _)| *known == user) {
         Some((_, was_here)) => *was_here = is_here,

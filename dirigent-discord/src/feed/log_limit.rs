@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dirigent::ports::Timestamp;
 
-/// How long one kind of line is not written again.
+/// The shortest time between two lines of one kind.
 const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Lets one line a minute of each kind through, and counts the others.

@@ -1,4 +1,4 @@
-//! One shard's events, taken in one after the other.
+//! Reads one shard's events, one after the other.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,10 +18,11 @@ use crate::wire::pushed::{Interaction, PushedGuild, PushedReaction};
 use crate::wire::{Channel, Number};
 use crate::{DiscordAccount, GatewayCloseReason, SetupIssue, diagnose};
 
-/// Said to be a channel's newest message, it makes the driver read the channel, because it has surely not heard of it.
+/// Reported as a channel's newest message, this id makes the driver read the channel, because the driver cannot know
+/// it.
 const UNHEARD: MessageId = MessageId::new(u64::MAX);
 
-/// Where the events of one shard go in, in the order in which they come. From [`Feed::shard`](super::Feed::shard).
+/// The entrance for the events of one shard, in their order. You get it from [`Feed::shard`](super::Feed::shard).
 #[derive(Clone)]
 pub struct ShardFeed {
     shared: Arc<FeedParts>,
@@ -33,22 +34,22 @@ impl ShardFeed {
         Self { shared, shard: id }
     }
 
-    /// Takes in a gateway's message as it came, in JSON; what does not concern the library is passed over.
+    /// Reads a gateway's message in its raw JSON. Messages that do not concern the library are skipped.
     ///
-    /// Of the two ways this is the better one: it reads partial updates as far as they say something, and
-    /// keeps the nonce by which a post of our own is known again.
+    /// Prefer this to [`event`](Self::event), because it reads partial updates, and keeps the nonce, so that the
+    /// library recognises its own posts.
     ///
-    /// Returns without waiting, so that a gateway loop never misses a heartbeat for it; to be called within a
-    /// tokio runtime. What has to wait for the driver's store is passed on by the [`FeedWork`](crate::FeedWork), in
-    /// order for each channel. At most 1,024 events of a channel wait, and 8,192 in all: beyond that, a channel's events are
-    /// condensed to its newest message's id and to who joined or left, and the driver reads what was said
-    /// from the history. What cannot be read, or told, is a warning in the log, at most one a minute of each
+    /// It returns without waiting, so that your gateway loop never misses a heartbeat. Call it within a tokio runtime.
+    /// Events that must wait for the driver's store are passed on by the [`FeedWork`](crate::FeedWork), in order for
+    /// each channel. At most 1,024 events of a channel and 8,192 in all can wait. Beyond that, a channel's events are
+    /// condensed to its newest message's id and to the accounts that joined or left, and the driver reads the messages
+    /// from the history. Events that cannot be read or reported are warnings in the log, at most one a minute of each
     /// kind.
     pub fn text(&self, text: &str) {
         self.take(News::in_text(text));
     }
 
-    /// Takes in an event of twilight's gateway, as [`text`](Self::text) takes in a text.
+    /// Reads an event of twilight's gateway, as [`text`](Self::text) reads raw text.
     pub fn event(&self, event: &Event) {
         if let Event::GatewayClose(frame) = event {
             let _ = self.closed(frame.as_ref().map(|frame| frame.code));
@@ -57,13 +58,11 @@ impl ShardFeed {
         self.take(News::in_event(event));
     }
 
-    /// The connection was closed, with this code if there was one: until the session is resumed or begun
-    /// anew, what is known of its guilds is not believed, and no agent of theirs is passed over because it
-    /// does not begin. Where no new connection helps, returns why,
-    /// and writes it to the log.
+    /// Reports that the connection was closed, with its code if there was one. The cached data of its guilds is then
+    /// not used until the session is resumed or a new one begins. Until then no agent of theirs is passed over because
+    /// it does not start. If no new connection can help, it returns why and logs it.
     ///
-    /// Hosts that take raw text tell this, with `None` also for an error of the shard; twilight's events
-    /// contain it.
+    /// Call it if you pass raw text, and with `None` also after an error of the shard. Twilight's events include it.
     pub fn closed(&self, code: Option<u16>) -> Option<SetupIssue> {
         let FeedParts { dirigent, account, .. } = &*self.shared;
         account.guild_cache.interrupted(self.shard);
@@ -100,7 +99,7 @@ impl ShardFeed {
             }
             News::Reaction(reaction) => return self.reacted(&reaction),
             News::Ready(ready) => {
-                // With several shards one may well be empty.
+                // If there are several shards, one may well be empty.
                 if self.shard.number() == 0 && ready.guilds.is_some_and(|guilds| guilds.is_empty())
                 {
                     tracing::warn!("the moderator's bot is in no server: invite it");
@@ -126,7 +125,7 @@ impl ShardFeed {
         }
         let place = place_of(&news);
         let moves = self.apply(news);
-        // Before what follows from coming and going: who may not write is given no turn.
+        // Do this before the consequences of joining and leaving, so that an account that may not write gets no turn.
         self.rights_changed(place);
         for (channel, user) in moves.joined {
             self.tell(channel, ChannelEvent::Joined(user));
@@ -139,7 +138,7 @@ impl ShardFeed {
         }
     }
 
-    /// Tells the driver that rights may have changed, in the channels that are kept in order.
+    /// Reports to the driver that permissions may have changed in managed channels.
     fn rights_changed(&self, place: Option<Changed>) {
         let Some(Changed { guild, channel, user }) = place else {
             return;
@@ -157,13 +156,13 @@ impl ShardFeed {
         }
     }
 
-    /// Tells the driver, in order for each channel.
+    /// Reports an event to the driver, in order for each channel.
     fn tell(&self, channel: ChannelId, event: ChannelEvent) {
         let FeedParts { dirigent, account, queues, .. } = &*self.shared;
         queues.tell(dirigent, channel, event, account.clock().now());
     }
 
-    /// Nothing of what it says, since that may be what a person wrote.
+    /// The log must not contain the text, because a person may have written it.
     fn log_unreadable(&self, kind: &str) {
         let now = self.shared.account.clock().now();
         if let Some(suppressed) = self.shared.unreadable.admit(kind, now) {
@@ -171,7 +170,7 @@ impl ShardFeed {
         }
     }
 
-    /// Changes the guild cache; says who sees more or less by that.
+    /// Changes the guild cache. Returns the accounts that then see more or fewer channels.
     fn apply(&self, news: News) -> MembershipChanges {
         let FeedParts { dirigent, account, .. } = &*self.shared;
         let (guild_cache, now) = (&account.guild_cache, account.clock().now());
@@ -209,7 +208,7 @@ impl ShardFeed {
             }
             News::ThreadMembers(update) => guild_cache.thread_members(&update, &watched),
             News::Member(pushed) => {
-                // Most are no agents, and a guild may have many of them.
+                // Most members are no agents, and a guild may have many.
                 let user = pushed.member.user();
                 let users: Vec<_> = users.iter().copied().filter(|known| *known == user).collect();
                 let watched = Watched { users: &users, ..watched };
@@ -245,14 +244,14 @@ impl ShardFeed {
         let looks_up = is_webhook || !is_known;
         let parent = if looks_up { account.guild_cache.parent(channel) } else { None };
         if is_webhook && account.personas.is_unclear(parent.unwrap_or(channel)) {
-            // A persona's, perhaps, of before a restart: the history is read once its channel's webhooks are.
+            // It may be a persona's from before a restart. The history is read once its channel's webhooks are known.
             return self.tell(channel, ChannelEvent::Newest(message.id, parent));
         }
         let parent = parent.filter(|_| !is_known);
         self.tell(channel, ChannelEvent::Created(message, parent));
     }
 
-    /// A person's reaction to a message of an agent stops the channel, where the host chose that reaction for it.
+    /// Stops the channel if a person reacts to an agent's message with the emoji that you chose.
     fn reacted(&self, reaction: &PushedReaction) {
         let FeedParts { dirigent, account, stop_reaction, .. } = &*self.shared;
         let (Some(stop), Some(name)) = (stop_reaction, &reaction.emoji.name) else {
@@ -271,8 +270,8 @@ impl ShardFeed {
         }
     }
 
-    /// A new session: what happened before it is not pushed any more. With the guilds comes what their
-    /// channels' newest messages are; without them everything is looked through.
+    /// Handles a new session, which does not push earlier events. If guilds are pushed, they name their channels'
+    /// newest messages. Otherwise every channel is checked.
     fn ready(&self, me: UserId) {
         let FeedParts { dirigent, account, intents, tasks, .. } = &*self.shared;
         account.guild_cache.session_began(self.shard, me);
@@ -306,7 +305,7 @@ impl ShardFeed {
                 continue;
             };
             let parent = channel.parent_id.filter(|_| crate::wire::is_thread(channel.kind));
-            // It may have begun while nothing was heard.
+            // The thread may have begun during the gap.
             let may_be_new = parent.is_some() && account.sent_at(newest) >= missed_since;
             if may_be_new || self.concerns(id) {
                 let parent = parent.map(|parent| ChannelId::new(parent.0));
@@ -315,13 +314,13 @@ impl ShardFeed {
         }
     }
 
-    /// Whether the channel is kept in order: here, or for all that is known here by the process that acts for it.
+    /// Returns true if the channel is managed, here or in another process as far as is known.
     fn concerns(&self, channel: ChannelId) -> bool {
         let channel = self.shared.dirigent.channel(channel);
         channel.is_known() || channel.standing() == Standing::Elsewhere
     }
 
-    /// Says what is missing in a guild, and in those of its channels that are kept in order.
+    /// Logs the missing permissions in a guild and in its managed channels.
     fn log_findings(&self, guild: &PushedGuild) {
         let FeedParts { dirigent, account, .. } = &*self.shared;
         let Some((rules, me)) = account.guild_cache.own_rules(guild.id.0) else {
@@ -346,7 +345,8 @@ impl ShardFeed {
         for finding in findings {
             match finding {
                 SetupIssue::InChannel(..) => tracing::warn!("{finding}"),
-                // Needed by tools and pages that a host may not use; where they are refused, their answers say so.
+                // Only tools and pages need these, and your program may not use them. If they are refused, their
+                // answers say so.
                 SetupIssue::InGuild(..) => tracing::debug!("{finding}"),
                 SetupIssue::IntentNotGranted(_)
                 | SetupIssue::IntentNotAsked(_)
@@ -388,17 +388,17 @@ impl fmt::Debug for ShardFeed {
     }
 }
 
-/// Where rights may have changed.
+/// The place of changed permissions.
 #[derive(Clone, Copy)]
 struct Changed {
     guild: u64,
-    /// Only in this channel and its threads.
+    /// Set if only this channel and its threads changed.
     channel: Option<u64>,
-    /// Only those of this account.
+    /// Set if only this account's permissions changed.
     user: Option<UserId>,
 }
 
-/// Where rights may have changed by this.
+/// Returns the place where an event may have changed permissions.
 fn place_of(news: &News) -> Option<Changed> {
     let (guild, channel, user) = match news {
         News::GuildUpdated(guild) => (guild.id, None, None),

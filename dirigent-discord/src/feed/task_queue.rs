@@ -1,4 +1,4 @@
-//! What a feed has to ask of Discord and to answer, and the work that does it.
+//! The requests and answers of a feed, and the work that makes them.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -19,28 +19,28 @@ use super::channel_queues::{ChannelQueues, Job as ChannelJob, begin};
 use crate::slash::Use;
 use crate::{DiscordAccount, diagnose};
 
-/// Discord waits three seconds for the first answer; this is left for its way.
+/// Discord waits three seconds for the first answer. This leaves some time for its way.
 const FIRST_ANSWER: Duration = Duration::from_millis(2_800);
 /// If a command takes longer, Discord shows its user that the answer will follow.
 const QUICK: Duration = Duration::from_millis(1_500);
-/// How long a person who was told to wait waits at most. Discord allows fifteen minutes.
+/// The longest wait of a person whose answer will follow. Discord allows fifteen minutes.
 const SLOW: Duration = Duration::from_secs(60);
-/// How long the last words may take on top of that.
+/// The longest time for the last words after that.
 const LAST_WORDS: Duration = Duration::from_secs(60);
-/// How many uses are remembered, to tell a repeated event.
+/// The most uses that are remembered, to recognise a repeated event.
 const USES_MAX: usize = 256;
-/// How many uses are answered at once; more of them are left unanswered.
+/// The most uses that are answered at once. Further ones are not answered.
 const AT_ONCE: usize = 256;
-/// The wait before something is tried again, where Discord names none; doubles.
+/// The wait before a retry, if Discord names none. It doubles.
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
-/// How often it is tried again.
+/// The most retries.
 const TRIES: usize = 8;
-/// The longest wait before an event that the driver could not take is repeated.
+/// The longest wait before an event that the driver could not accept is repeated.
 const TELL_AGAIN_MAX: Duration = Duration::from_secs(60);
-/// The longest wait before that.
+/// The longest wait before a retry.
 const AGAIN_AFTER_MAX: Duration = Duration::from_secs(600);
 
-/// What lies on the tasks.
+/// The waiting tasks.
 #[derive(Debug, Default)]
 pub(super) struct TaskQueue {
     state: Mutex<QueueState>,
@@ -49,20 +49,20 @@ pub(super) struct TaskQueue {
 
 #[derive(Debug, Default)]
 struct QueueState {
-    /// The command is to be registered in these guilds.
+    /// The guilds where the commands must be registered.
     guilds: VecDeque<u64>,
-    /// The command is registered there, or it was tried.
+    /// The guilds where the commands are registered, or were tried.
     registered: std::collections::HashSet<u64>,
     uses: VecDeque<Use>,
     /// The ids of the newest uses.
     seen: VecDeque<u64>,
     diagnosis: Diagnosis,
-    /// The driver is to read what was missed in every channel.
+    /// True if the driver must read what it missed in every channel.
     reconnected: bool,
     closed: bool,
 }
 
-/// The look at the intents, which is taken once.
+/// The check of the intents, which is done once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Diagnosis {
     #[default]
@@ -71,7 +71,7 @@ enum Diagnosis {
     Begun,
 }
 
-/// The next piece of work.
+/// The next task.
 enum Task {
     Use(Use),
     Guild(u64),
@@ -82,7 +82,7 @@ enum Task {
 }
 
 impl TaskQueue {
-    /// A person used the command; the same use again is the same use.
+    /// Adds a use of a command. A repetition of one use is ignored.
     pub(super) fn put(&self, used: Use) {
         let mut state = self.state();
         if state.seen.contains(&used.id) || state.uses.len() >= AT_ONCE {
@@ -97,7 +97,7 @@ impl TaskQueue {
         self.more.notify_one();
     }
 
-    /// The command is to be registered in this guild, if it was not before.
+    /// Registers the commands in this guild, unless that was done before.
     pub(super) fn register(&self, guild: u64) {
         let mut state = self.state();
         if state.registered.insert(guild) {
@@ -107,14 +107,14 @@ impl TaskQueue {
         self.more.notify_one();
     }
 
-    /// The command may have to be registered there again one day.
+    /// Forgets a guild, so that the commands can be registered there again.
     pub(super) fn forget(&self, guild: u64) {
         let mut state = self.state();
         state.registered.remove(&guild);
         state.guilds.retain(|waiting| *waiting != guild);
     }
 
-    /// The intents are to be looked at, if they were not before.
+    /// Asks for the check of the intents, unless that was done before.
     pub(super) fn diagnose(&self) {
         let mut state = self.state();
         if state.diagnosis == Diagnosis::NotWanted {
@@ -124,13 +124,13 @@ impl TaskQueue {
         self.more.notify_one();
     }
 
-    /// A new session of a gateway that tells of no guilds: every channel is to be looked through.
+    /// Asks for a check of every channel, because a new session of the gateway pushes no guilds.
     pub(super) fn reconnected(&self) {
         self.state().reconnected = true;
         self.more.notify_one();
     }
 
-    /// Nothing is put here any more.
+    /// Ends the queue.
     pub(super) fn close(&self) {
         self.state().closed = true;
         self.more.notify_one();
@@ -165,14 +165,14 @@ impl TaskQueue {
 
 type Job<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// What a [`Feed`](super::Feed) has to wait for: it tells the driver of events that need its store, registers
-/// the slash commands in each guild, answers their uses, and looks at the start whether the intents are granted.
-/// The host runs it, once, beside the driver.
+/// The work of a [`Feed`](super::Feed) that takes time. It reports events that need the driver's store,
+/// registers the slash commands in each guild, answers their uses, and checks at the start whether the intents
+/// are granted. Run it once, beside the driver.
 ///
-/// The driver gets each channel's events in their order, and no channel waits for another. Where the
-/// store fails, these events are repeated after 5 s, and then after up to a minute: who joined or left, up to
-/// which message the history is to be read, a thread's first message, and that a channel was deleted. Edits and
-/// deletions of messages are not repeated.
+/// The driver gets each channel's events in order, and no channel waits for another. If the store fails, most
+/// events are repeated after 5 s, and then after up to a minute. These are joins and leaves, the newest message
+/// to read the history to, a thread's first message, and the deletion of a channel. Edits and deletions of
+/// messages are not repeated.
 #[must_use = "no command is answered and no channel is loaded until this runs"]
 pub struct FeedWork {
     tasks: Arc<TaskQueue>,
@@ -180,9 +180,9 @@ pub struct FeedWork {
     dirigent: Dirigent,
     account: Arc<DiscordAccount>,
     intents: Intents,
-    /// Held during an attempt at what is registered or looked at: one after the other, so that a start with many
-    /// guilds leaves the limits to the turns. Not held while an attempt is waited for, so that a guild
-    /// whose limit is used up keeps no other one waiting.
+    /// Held during an attempt to register or check something. There is one attempt at a time, so that a start
+    /// with many guilds leaves the limits to the turns. It is not held during a wait, so that a guild with a
+    /// used up limit does not delay others.
     attempting: tokio::sync::Mutex<()>,
 }
 
@@ -201,8 +201,8 @@ impl FeedWork {
     ///
     /// # Cancellation
     ///
-    /// Dropping the future, or this value, leaves uses of the command unanswered, and the driver untold of
-    /// events that wait for its store, now and later.
+    /// If you drop the future, or this value, commands get no answers, and events that must wait for the
+    /// driver's store are lost, now and later.
     pub async fn run(self) {
         let work = &self;
         let mut telling: FuturesUnordered<Job<'_>> = FuturesUnordered::new();
@@ -249,7 +249,7 @@ impl FeedWork {
         }
     }
 
-    /// Tells the driver of a channel's events until none waits.
+    /// Reports a channel's events to the driver until none waits.
     async fn tell(&self, job: ChannelJob) {
         let ChannelJob { channel, begun } = job;
         let mut again_after = AGAIN_AFTER;
@@ -288,8 +288,7 @@ impl FeedWork {
         }
     }
 
-    /// Answers within three seconds, whatever the store does: with what came of it, or with a
-    /// request to wait for that.
+    /// Answers within three seconds, whatever the store does, with the result or with a promise of it.
     async fn answer(&self, used: Use) {
         let (command, channel, invoker) = (used.command, used.channel, used.invoker);
         if !self.dirigent.channel(channel).answers_commands() {
@@ -335,7 +334,7 @@ impl FeedWork {
         }
     }
 
-    /// Looks for intents that are missing.
+    /// Looks for missing intents.
     async fn diagnose(&self) {
         let mut findings = diagnose::not_asked(self.intents);
         match self.insist(|| self.account.not_granted(self.intents)).await {
@@ -353,7 +352,7 @@ impl FeedWork {
         }
     }
 
-    /// Tries again, for some twenty minutes, what is no harm to be done twice.
+    /// Retries for some twenty minutes. Use it only for requests that may be repeated.
     async fn insist<T, F>(&self, attempt: impl Fn() -> F + Sync) -> Result<T, ApiError>
     where
         F: Future<Output = Result<T, ApiError>> + Send,

@@ -13,17 +13,17 @@ use crate::wire;
 use crate::wire::pushed::ThreadMembers;
 use crate::wire::{PRIVATE_THREAD, is_thread};
 
-/// How long an answer is believed when the gateway does not keep it true.
+/// The lifetime of an answer if the gateway does not update it.
 const FRESH: Duration = Duration::from_secs(60);
 
-/// How long at least for each account that was asked for: where the limits let them be asked for slowly, the first
-/// must still be believed when the last is answered.
+/// The shortest such time for each requested account. If the limits make requests slow, the first answer must still be
+/// valid when the last arrives.
 const FRESH_EACH: Duration = Duration::from_secs(5);
 
-/// How long it is believed when the gateway does: events may be lost.
+/// The lifetime of an answer if the gateway updates it. It is limited, because events may be lost.
 const KEPT: Duration = Duration::from_secs(3_600);
 
-/// When something was told or answered, and whether the gateway keeps it true.
+/// The time of a report or an answer, and whether the gateway updates it.
 #[derive(Clone, Copy, Debug)]
 struct Told {
     at: Timestamp,
@@ -31,7 +31,8 @@ struct Told {
 }
 
 impl Told {
-    /// Whether it is believed. `asked`: how many accounts were asked for one by one, each of which takes time.
+    /// Returns true if it is still valid. `asked` is the number of accounts that were requested one by one, because
+    /// each takes time.
     fn is_believed(self, asked: usize, now: Timestamp) -> bool {
         let each = FRESH_EACH.saturating_mul(u32::try_from(asked).unwrap_or(u32::MAX));
         let believed = if self.is_kept { KEPT } else { FRESH.max(each) };
@@ -39,23 +40,23 @@ impl Told {
     }
 }
 
-/// A guild as it was told.
+/// A guild as it was reported.
 #[derive(Debug)]
 pub(super) struct Guild {
-    /// The number of the shard that tells of it.
+    /// The number of the shard that reports it.
     pub(super) shard: u32,
-    /// Whether it was told in this session.
+    /// True if it was reported in this session.
     pub(super) is_true: bool,
     pub(super) rules: GuildRules,
     channels: HashMap<u64, Place>,
     members: HashMap<UserId, KnownMember>,
-    /// Since when all members are known, where they were told.
+    /// The time since which all members are known, if they were reported.
     whole: Option<Told>,
-    /// The accounts that were asked for: those that are not among the members are none.
+    /// The accounts that were requested. Those that are not among the members are none.
     asked: HashMap<UserId, Told>,
-    /// How many reads of the members are under way.
+    /// The number of current reads of the members.
     readers: usize,
-    /// Who changed or left during these.
+    /// The accounts that changed or left during these reads.
     touched: HashSet<UserId>,
     /// Whether accounts were added to private threads, and when that was answered.
     threads: HashMap<u64, HashMap<UserId, (bool, Told)>>,
@@ -66,11 +67,11 @@ struct Place {
     kind: u8,
     parent: Option<u64>,
     overwrites: Vec<Overwrite>,
-    /// Whether it is a thread in which only those write who manage threads.
+    /// True if only accounts that manage threads can write in this thread.
     is_locked: bool,
 }
 
-/// A member, and until when it is in a time-out.
+/// A member, and the end of its time-out.
 #[derive(Clone, Debug)]
 struct KnownMember {
     member: Member,
@@ -82,7 +83,7 @@ impl KnownMember {
         Self { member: member.read(now), until: member.timed_out_until() }
     }
 
-    /// The member as it is now: a time-out may have ended.
+    /// Returns the member as it is now, because a time-out may have ended.
     fn at(&mut self, now: Timestamp) -> &Member {
         self.member.timed_out = self.until.is_some_and(|until| now < until);
         &self.member
@@ -105,7 +106,7 @@ impl Guild {
         }
     }
 
-    /// Something may have happened that was not told.
+    /// Marks the guild as doubtful, because an event may have been missed.
     pub(super) fn doubt(&mut self) {
         self.is_true = false;
         self.whole = None;
@@ -136,7 +137,7 @@ impl Guild {
         self.channels.insert(channel.id.0, place);
     }
 
-    /// Takes a channel away with the threads that hang from it.
+    /// Removes a channel and its threads.
     pub(super) fn remove_channel(&mut self, channel: u64) -> Vec<u64> {
         let hangs = |place: &Place| is_thread(place.kind) && place.parent == Some(channel);
         let threads = self.channels.iter().filter(|(_, place)| hangs(place)).map(|(id, _)| *id);
@@ -160,14 +161,14 @@ impl Guild {
         self.whole = Some(Told { at: now, is_kept });
     }
 
-    /// Only this account stays known, and those that were asked for.
+    /// Forgets all members except this account and the requested ones.
     pub(super) fn forget_members(&mut self, me: Option<UserId>) {
         let asked = &self.asked;
         self.members.retain(|user, _| Some(*user) == me || asked.contains_key(user));
         self.whole = None;
     }
 
-    /// Whether it is known what the account is here.
+    /// Returns true if the account's state here is known.
     pub(super) fn knows(&self, user: UserId, now: Timestamp) -> bool {
         let told = [self.whole, self.asked.get(&user).copied()];
         told.into_iter().flatten().any(|told| told.is_believed(self.asked.len(), now))
@@ -191,7 +192,7 @@ impl Guild {
         self.members.remove(&user);
     }
 
-    /// Whether changes of this account are noticed.
+    /// Returns true if changes of this account are noticed.
     fn is_followed(&self, user: UserId) -> bool {
         self.whole.is_some() || self.asked.contains_key(&user)
     }
@@ -202,7 +203,7 @@ impl Guild {
         }
     }
 
-    /// Takes the place of what was known before.
+    /// Takes over the state of the old data that this replaces.
     pub(super) fn follow(&mut self, old: &Self) {
         self.readers = old.readers;
     }
@@ -222,7 +223,7 @@ impl Guild {
         }
     }
 
-    /// What was pushed during the read is newer than what was read.
+    /// Stores an answer, unless something newer was pushed during the read.
     pub(super) fn install_member(
         &mut self,
         user: UserId,
@@ -240,7 +241,7 @@ impl Guild {
         }
     }
 
-    /// Takes in who came into a thread and who left it; says whether it is private.
+    /// Stores the accounts that joined or left a thread. Returns true if it is private.
     pub(super) fn update_thread(&mut self, update: &ThreadMembers) -> Option<bool> {
         if let Some(accounts) = self.threads.get_mut(&update.id.0) {
             let new = update.added_members.iter().filter_map(|member| member.user_id);
@@ -266,7 +267,7 @@ impl Guild {
         self.threads.entry(thread).or_default().extend(added);
     }
 
-    /// The overwrites that count: a thread's are its parent's.
+    /// Returns the place and its overwrites, which for a thread are its parent's.
     fn overwrites(&self, channel: u64) -> Option<(&Place, &[Overwrite])> {
         let place = self.channels.get(&channel)?;
         let decisive = match place.parent {
@@ -307,7 +308,7 @@ impl Guild {
         Visibility::Known(self.rules.audience(overwrites, added.as_ref(), &members))
     }
 
-    /// Which of the accounts were added to a private thread, or of which that is not known.
+    /// Returns the accounts that were added to a private thread, or the accounts that must be asked about.
     fn added(
         &self,
         thread: u64,
@@ -347,7 +348,7 @@ impl Guild {
         (!is_allowed || is_certain).then_some(is_allowed)
     }
 
-    /// What surely keeps an account from writing in a channel.
+    /// Returns why an account surely cannot write in a channel.
     pub(super) fn write_bar(
         &mut self,
         channel: u64,
@@ -360,10 +361,10 @@ impl Guild {
         let (place, overwrites) = self.overwrites(channel)?;
         let (is_thread, is_locked) = (is_thread(place.kind), place.is_locked);
         let Some(known) = self.members.get(&user) else {
-            // Of its own account the gateway tells in any case.
+            // The gateway always reports its own account.
             return is_known.then_some(WriteBar::NotInGuild);
         };
-        // The gateway hides the rules of a channel that its account does not see: those for others are unknown then.
+        // The gateway hides the rules of a channel that its account does not see. They are then unknown for others.
         let sees = || me.is_some_and(|me| self.may_see(me, overwrites));
         if !(is_mine || is_known && sees()) {
             return None;
@@ -385,7 +386,7 @@ impl Guild {
         if is_locked && !allowed.contains(Permissions::MANAGE_THREADS) {
             return Some(WriteBar::Locked);
         }
-        // Owners and administrators do not feel a time-out.
+        // A time-out has no effect on owners and administrators.
         let feels = !allowed.contains(Permissions::ADMINISTRATOR);
         timed_out.filter(|_| feels).map(|until| WriteBar::TimedOut { until })
     }
@@ -396,7 +397,7 @@ impl Guild {
         allowed.is_some_and(|allowed| allowed.contains(Permissions::VIEW_CHANNEL))
     }
 
-    /// Its channels and threads; with one of them, only that and the threads that hang from it.
+    /// Returns its channels and threads, or only one channel and its threads.
     pub(super) fn channels_at(&self, channel: Option<u64>) -> Vec<ChannelId> {
         let is_there = |(id, place): &(&u64, &Place)| {
             channel.is_none_or(|channel| **id == channel || place.parent == Some(channel))
@@ -405,8 +406,8 @@ impl Guild {
         there.map(|(id, _)| ChannelId::new(*id)).collect()
     }
 
-    /// Which of the watched channels this account reads: it sees them, and their histories. `None` where it is not known what
-    /// it is here. Of private threads that depends on more, and they are not part of the answer.
+    /// Returns the watched channels that this account can read, including their histories. Returns `None` if its state
+    /// here is unknown. Private threads are left out, because they depend on more.
     pub(super) fn read_by(
         &self,
         user: Option<UserId>,
@@ -427,8 +428,8 @@ impl Guild {
         ids.map(|(id, _)| ChannelId::new(*id)).filter(|id| (watched.channels)(*id))
     }
 
-    /// Which of the watched see which of the watched channels. Who sees a private thread depends on more,
-    /// and is not part of the answer.
+    /// Returns which watched accounts see which watched channels. Private threads are left out, because they depend on
+    /// more.
     pub(super) fn watch(&self, watched: &Watched<'_>) -> HashSet<(ChannelId, UserId)> {
         let users = watched.users.iter().filter(|user| self.is_followed(**user));
         let users = users.filter_map(|user| self.members.get(user));

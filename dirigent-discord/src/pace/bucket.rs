@@ -1,35 +1,35 @@
-//! One bucket of Discord's rate limits: how many requests its present window still takes.
+//! One bucket of Discord's rate limits, with the places that are left in its current window.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use dirigent::ports::Timestamp;
 
-/// Two answers whose windows end this close together speak of the same window.
+/// Two answers belong to one window if their windows end this close together.
 const SAME_WINDOW: Duration = Duration::from_millis(250);
 
-/// The longest wait for a request under way: it may be answered at any moment.
+/// The longest wait for a request in flight, because it may be answered at any time.
 const SHORTLY: Duration = Duration::from_millis(250);
 
-/// One bucket's present window, and the requests under way.
+/// The current window of one bucket, and the requests in flight.
 ///
-/// A window is known from the first answer in it until its end. While none is known, all places are free but
-/// those of requests under way: without an answer nothing could ever give a place back.
+/// A window is known from its first answer until its end. While none is known, all places are free except
+/// those of requests in flight. Otherwise no place could ever become free without an answer.
 #[derive(Clone, Debug)]
 pub(super) struct Bucket {
     limit: u32,
-    /// How many places the known window has left; all of them while none is known.
+    /// The places that are left in the known window, or all of them if none is known.
     remaining: u32,
-    /// When the known window ends; `None` until an answer tells of the next one.
+    /// The end of the known window, or `None` until an answer reports the next one.
     reset: Option<Timestamp>,
-    /// The longest time until a reset that an answer told: no window is longer, as far as is known.
+    /// The longest time until a reset that an answer has reported. No window is known to be longer.
     window: Duration,
-    /// When each request under way left, oldest first.
+    /// The times at which the requests in flight left, oldest first.
     under_way: VecDeque<Timestamp>,
 }
 
 impl Bucket {
-    /// A bucket of which no answer has told yet.
+    /// Creates a bucket that no answer has reported yet.
     pub(super) const fn unknown() -> Self {
         Self {
             limit: 0,
@@ -40,7 +40,7 @@ impl Bucket {
         }
     }
 
-    /// When a place is free, if there is none now.
+    /// Returns when a place becomes free, or `None` if one is free now.
     pub(super) fn free_at(&mut self, now: Timestamp) -> Option<Timestamp> {
         if self.reset.is_some_and(|reset| reset <= now) {
             self.reset = None;
@@ -49,8 +49,8 @@ impl Bucket {
         if self.limit == 0 && self.reset.is_none() {
             return None;
         }
-        // Discord has counted a request in a window that is over, or never, when it left longer ago than a
-        // window lasts: while Discord does not answer, hanging requests must not hold up later ones.
+        // If a request left longer ago than a window lasts, Discord has counted it in an old window, or
+        // never. While Discord does not answer, hanging requests must not delay later ones.
         let window = self.window;
         let mut holding = self.under_way.iter().filter(|left| now < **left + window);
         let oldest = holding.next().copied();
@@ -62,19 +62,19 @@ impl Bucket {
         Some(self.reset.unwrap_or_else(|| lapses.min(now + SHORTLY)))
     }
 
-    /// A request takes a place.
+    /// Takes a place for a request.
     pub(super) fn leave(&mut self, now: Timestamp) {
         self.under_way.push_back(now);
     }
 
-    /// The request that left then is over: its place is free again, unless the known window counts it.
+    /// Ends the request that left then. Its place is free again, unless the known window counts it.
     pub(super) fn give_back(&mut self, left: Timestamp) {
         if let Some(place) = self.under_way.iter().position(|at| *at == left) {
             self.under_way.remove(place);
         }
     }
 
-    /// The request that left then may have been counted: if so, in the known window, or in one that is over.
+    /// Ends a lost request. Discord may have counted it in the known window, or in an old one.
     pub(super) fn lose(&mut self, left: Timestamp) {
         self.give_back(left);
         let ends = left + self.window + SAME_WINDOW;
@@ -83,7 +83,7 @@ impl Bucket {
         }
     }
 
-    /// Takes in what the headers of an answer told.
+    /// Reads the headers of an answer.
     pub(super) fn learn(
         &mut self,
         now: Timestamp,
@@ -92,7 +92,7 @@ impl Bucket {
         reset_after: Duration,
     ) {
         let reset = now + reset_after;
-        // Answers may arrive in another order than the requests were counted in.
+        // Answers may arrive in another order than Discord counted the requests.
         let same = self.reset.is_some_and(|known| reset <= known + SAME_WINDOW);
         self.limit = limit;
         self.remaining = if same { self.remaining.min(remaining) } else { remaining };
@@ -100,13 +100,13 @@ impl Bucket {
         self.window = self.window.max(reset_after);
     }
 
-    /// No request may leave until then.
+    /// Bars all requests until then.
     pub(super) fn bar(&mut self, until: Timestamp) {
         self.remaining = 0;
         self.reset = self.reset.max(Some(until));
     }
 
-    /// Whether it says anything still.
+    /// Returns true if the bucket still has an effect.
     pub(super) fn matters(&self, now: Timestamp) -> bool {
         !self.under_way.is_empty() || self.reset > Some(now)
     }

@@ -1,4 +1,4 @@
-//! The personas of an account and their webhooks, as far as they are known.
+//! The known personas of an account and their webhooks.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,24 +14,24 @@ use dirigent::{ChannelId, ChatMessage, UserId};
 use crate::wire::is_short;
 use crate::{SetupIssue, wire};
 
-/// How many webhooks Discord allows in a channel.
+/// The most webhooks that Discord allows in a channel.
 const WEBHOOKS_MAX: usize = 15;
 
-/// How long a name is taken for free before members are asked for again.
+/// The lifetime of the answer that a name is free.
 const NAME_KEPT: Duration = Duration::from_secs(600);
 
-/// How long nothing is asked where a channel has no room for a persona's webhook.
+/// The pause between two reads while a channel has no room for a persona's webhook.
 const READ_AGAIN: Duration = Duration::from_secs(60);
 
-/// The personas have numbers that are no snowflakes until 2084.
+/// The first number of personas. Discord's ids do not reach it before 2084.
 const FIRST: u64 = 1 << 63;
 
-/// Whether this is a persona's number, and no account of Discord's.
+/// Returns true if this is a persona's number, and not an account of Discord's.
 pub(crate) const fn is_persona(user: UserId) -> bool {
     user.get() >= FIRST
 }
 
-/// A webhook's token. `Debug` does not show it.
+/// A webhook's token. `Debug` hides it.
 #[derive(Clone)]
 pub(crate) struct WebhookToken(Arc<str>);
 
@@ -58,7 +58,7 @@ pub(crate) struct Webhook {
     pub(crate) token: WebhookToken,
 }
 
-/// Where webhooks stand that post in a channel: those of a thread stand in its parent.
+/// The place of webhooks that post in a channel. Those of a thread are in its parent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Home {
     pub(crate) channel: u64,
@@ -66,7 +66,7 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// The thread that the channel is, if it is one.
+    /// Returns the thread, if the channel is one.
     pub(crate) fn thread(&self, channel: ChannelId) -> Option<u64> {
         (channel.get() != self.channel).then_some(channel.get())
     }
@@ -79,13 +79,13 @@ pub(crate) struct Personas(Mutex<Table>);
 #[derive(Debug, Default)]
 struct Table {
     all: Vec<NamedPersona>,
-    /// The channels whose webhooks were read.
+    /// The channels with known webhooks.
     channels: HashMap<u64, Listed>,
-    /// Where channels and threads have their webhooks, if no gateway told it.
+    /// The places of channels and threads, if no gateway reported them.
     homes: HashMap<ChannelId, Home>,
-    /// The persona for which each webhook posts, or posted until it was deleted, and the channel.
+    /// The persona and the channel of each webhook, including deleted ones.
     authors: HashMap<UserId, (UserId, u64)>,
-    /// Whether a persona's name is free in a guild, as no member has it, and when that was looked at.
+    /// Whether a persona's name is free in a guild, because no member has it, and when that was checked.
     names: HashMap<(u64, UserId), (bool, Timestamp)>,
 }
 
@@ -99,11 +99,11 @@ struct NamedPersona {
 /// The webhooks of a channel.
 #[derive(Debug, Default)]
 struct Listed {
-    /// By persona.
+    /// The webhooks by persona.
     webhooks: HashMap<UserId, Webhook>,
-    /// How many there are, with those of others; `None` where this account may not read them.
+    /// The number of all webhooks there, or `None` if this account may not read them.
     used: Option<usize>,
-    /// When they were read.
+    /// The time of the read.
     at: Timestamp,
 }
 
@@ -112,7 +112,7 @@ impl Personas {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a persona, and returns its number; or the name of one that looks like it.
+    /// Adds a persona. Returns its number, or the name of one that looks like it.
     pub(super) fn add(&self, name: &str, folded: &str) -> Result<UserId, String> {
         let user = UserId::new(FIRST | (RunId::from_text(folded).get() >> 1));
         let mut table = self.table();
@@ -127,7 +127,7 @@ impl Personas {
         self.table().all.is_empty()
     }
 
-    /// The persona's name, and what names that look like it have in common.
+    /// Returns the persona's name, and its form for comparison with similar names.
     pub(crate) fn name(&self, persona: UserId) -> Option<(Arc<str>, String)> {
         let table = self.table();
         let known = table.all.iter().find(|known| known.user == persona)?;
@@ -150,7 +150,7 @@ impl Personas {
         self.table().channels.contains_key(&home)
     }
 
-    /// These webhooks of personas stand in the channel, among `used` in all.
+    /// Stores the personas' webhooks of a channel, which are among `used` in all.
     pub(super) fn list(
         &self,
         home: u64,
@@ -165,14 +165,14 @@ impl Personas {
         table.channels.insert(home, Listed { webhooks, used, at });
     }
 
-    /// This account may not read the channel's webhooks, and so not make any. Those that are known can be used.
+    /// Records that this account may not read the channel's webhooks, and so cannot create any. Known ones can be used.
     pub(super) fn bar(&self, home: u64, at: Timestamp) {
         let mut table = self.table();
         let listed = table.channels.entry(home).or_default();
         (listed.used, listed.at) = (None, at);
     }
 
-    /// A webhook was made for the persona.
+    /// Stores a new webhook of a persona.
     pub(super) fn made(&self, home: u64, persona: UserId, webhook: Webhook) {
         let mut table = self.table();
         table.authors.insert(webhook.id, (persona, home));
@@ -185,7 +185,7 @@ impl Personas {
         self.table().channels.get(&home)?.webhooks.get(&persona).cloned()
     }
 
-    /// The persona's webhook is not there any more. What it wrote stays the persona's.
+    /// Forgets a persona's webhook that no longer exists. Its messages still belong to the persona.
     pub(super) fn forget(&self, home: u64, persona: UserId, webhook: UserId) {
         if let Some(listed) = self.table().channels.get_mut(&home)
             && listed.webhooks.get(&persona).is_some_and(|known| known.id == webhook)
@@ -195,7 +195,7 @@ impl Personas {
         }
     }
 
-    /// The channel is gone, and all that is known of it.
+    /// Forgets a channel that was deleted.
     pub(crate) fn forget_channel(&self, gone: u64) {
         let mut table = self.table();
         table.channels.remove(&gone);
@@ -203,20 +203,20 @@ impl Personas {
         table.authors.retain(|_, (_, home)| *home != gone);
     }
 
-    /// Whether the channel's webhooks are to be read again: they could not be read, or a persona has no place among them,
-    /// and people may have changed that.
+    /// Returns true if the channel's webhooks must be read again. They could not be read, or a persona has no place
+    /// among them, and people may have changed that.
     pub(super) fn is_stale(&self, home: u64, now: Timestamp) -> bool {
         let lacks = self.shortage(home).is_some();
         let is_old = |it: &Listed| (lacks || it.used.is_none()) && now.since(it.at) >= READ_AGAIN;
         self.table().channels.get(&home).is_some_and(is_old)
     }
 
-    /// Whether this is, or was, the webhook of a persona.
+    /// Returns true if this is, or was, the webhook of a persona.
     pub(crate) fn is_their_webhook(&self, author: UserId) -> bool {
         self.table().authors.contains_key(&author)
     }
 
-    /// Permissions may have changed there: webhooks that could not be read are read again.
+    /// Reads webhooks again that could not be read, because permissions may have changed.
     pub(crate) fn ask_again_in(&self, channels: &[ChannelId]) {
         let mut table = self.table();
         for channel in channels {
@@ -228,8 +228,8 @@ impl Personas {
         }
     }
 
-    /// The personas that can post in the channel: those that have a webhook there, and as many others, in the order in
-    /// which they were set up, as Discord allows webhooks.
+    /// Returns the personas that can post in the channel. These are the ones with a webhook there, and as many others
+    /// as Discord allows, in the order of their setup.
     pub(super) fn with_place(&self, home: u64, may_make: bool) -> Vec<UserId> {
         let table = self.table();
         let Some(listed) = table.channels.get(&home) else {
@@ -246,7 +246,7 @@ impl Personas {
         table.all.iter().filter(|known| has_place(known)).map(|known| known.user).collect()
     }
 
-    /// How many personas cannot have a webhook in the channel, since Discord allows no more of them.
+    /// Returns how many personas cannot have a webhook in the channel, because Discord allows no more.
     pub(crate) fn shortage(&self, home: u64) -> Option<SetupIssue> {
         let table = self.table();
         let listed = table.channels.get(&home)?;
@@ -255,7 +255,7 @@ impl Personas {
         (missing > 0).then_some(SetupIssue::TooManyWebhooks(ChannelId::new(home), missing))
     }
 
-    /// Whether no member of the guild has the persona's name, as far as that was looked at lately.
+    /// Returns true if no member of the guild has the persona's name, as far as that was checked lately.
     pub(super) fn is_name_free(&self, guild: u64, persona: UserId, now: Timestamp) -> Option<bool> {
         let (is_free, at) = self.table().names.get(&(guild, persona)).copied()?;
         (now.since(at) < NAME_KEPT).then_some(is_free)
@@ -267,7 +267,7 @@ impl Personas {
         names.insert((guild, persona), (is_free, now));
     }
 
-    /// The personas whose name a member has, who is new or has changed.
+    /// Returns the personas with the name of a new or changed member.
     pub(crate) fn named_like(
         &self,
         guild: u64,
@@ -286,14 +286,16 @@ impl Personas {
         found
     }
 
-    /// Whether it is not known yet whose a webhook's message is, as the webhooks that stand in this channel were not read.
+    /// Returns true if the author of a webhook's message is still unknown, because this channel's webhooks were not
+    /// read.
     pub(crate) fn is_unclear(&self, home: ChannelId) -> bool {
         let table = self.table();
         !table.all.is_empty() && !table.channels.contains_key(&home.get())
     }
 
-    /// The message as the library knows its author: what a persona's webhook posts is the persona's, and so is what
-    /// answers it. A persona's name behind an `@` mentions it where a person wrote it; what an agent wrote stays as it was posted.
+    /// Returns the message with its author as the library knows it. A post of a persona's webhook belongs to the
+    /// persona, and an answer to it answers the persona. If a person writes a persona's name after an `@`, that
+    /// mentions it; an agent's text stays as it was posted.
     pub(crate) fn told(&self, mut message: ChatMessage) -> ChatMessage {
         let by_person = matches!(message.author_kind, AuthorKind::Human | AuthorKind::Bridged);
         let may_mention = by_person && message.content.contains('@');
@@ -332,8 +334,8 @@ impl Personas {
         message
     }
 
-    /// The text as it is posted: there is no account behind a persona that could be mentioned, so that its name stands there,
-    /// if it fits.
+    /// Returns the text as it is posted. A persona has no account that could be mentioned, so its name stands there, if
+    /// it fits.
     pub(crate) fn posted<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut shown = Cow::Borrowed(text);
         if text.contains("<@") {

@@ -1,4 +1,4 @@
-//! The posts that were tried: Discord knows no nonce of a webhook's post.
+//! The posts that were tried, because a webhook's post has no nonce.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,13 +7,14 @@ use std::time::Duration;
 use dirigent::ports::{Nonce, Timestamp};
 use dirigent::{DiscordApi, MessageId};
 
-/// How long a post is remembered: longer than the driver repeats one whose end it does not know.
+/// The longest time that a post is remembered. It is longer than the driver repeats a post with an
+/// unknown result.
 const KEPT: Duration = Duration::from_secs(600);
 
-/// How long after it was tried a post may still arrive.
+/// The longest time after which a tried post may still arrive.
 const LANDS_WITHIN: Duration = Duration::from_secs(15);
 
-/// How far Discord's clock and ours may be apart.
+/// The most that Discord's clock and ours may differ.
 const CLOCKS_APART: Duration = Duration::from_secs(5);
 
 /// The posts of one persona in the last minutes, by nonce.
@@ -23,21 +24,21 @@ pub(super) struct TriedPosts(Mutex<HashMap<Nonce, Tried>>);
 /// A post that was tried.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tried {
-    /// When it was tried first.
+    /// The time of the first attempt.
     at: Timestamp,
-    /// When it was tried last, as far as that attempt may have made a message.
+    /// The time of the last attempt that may have made a message.
     last: Timestamp,
-    /// The message that it made, as far as that is known.
+    /// The message that it made, if known.
     pub(super) made: Option<MessageId>,
 }
 
 impl Tried {
-    /// A message behind which that of the post stands, if it made one.
+    /// Returns an id that is older than the post's message.
     pub(super) fn behind(&self, chat: &dyn DiscordApi) -> Option<MessageId> {
         chat.id_before(self.at.saturating_sub(CLOCKS_APART))
     }
 
-    /// How long the last attempt may still arrive.
+    /// Returns how long the last attempt may still arrive.
     pub(super) fn lands_in(&self, now: Timestamp) -> Option<Duration> {
         LANDS_WITHIN.checked_sub(now.since(self.last)).filter(|wait| !wait.is_zero())
     }
@@ -54,7 +55,7 @@ impl TriedPosts {
         all.get(nonce).copied()
     }
 
-    /// The post leaves now; returns what was known of it before.
+    /// Records a post that leaves now. Returns what was known of it before.
     pub(super) fn begin(&self, nonce: Nonce, now: Timestamp) -> Option<Tried> {
         let mut all = self.all();
         let before = all.get(&nonce).copied();
@@ -63,7 +64,7 @@ impl TriedPosts {
         before
     }
 
-    /// It surely made no message: what was known before is true.
+    /// Restores what was known before, because the attempt surely made no message.
     pub(super) fn restore(&self, nonce: Nonce, before: Option<Tried>) {
         let mut all = self.all();
         match before {
@@ -77,7 +78,7 @@ impl TriedPosts {
         self.all().entry(nonce).or_insert(new).made = Some(id);
     }
 
-    /// Whether the message is that of a post.
+    /// Returns true if the message belongs to a post.
     pub(super) fn has_made(&self, message: MessageId) -> bool {
         self.all().values().any(|tried| tried.made == Some(message))
     }

@@ -1,7 +1,7 @@
-//! The webhooks of personas: which there are, and making those that are missing.
+//! The webhooks of personas: finding them, and creating missing ones.
 //!
-//! A webhook is known by its id: its name ends with a number that follows from its id, so one that a person renames is
-//! taken for no other's. Only webhooks of this application are looked at.
+//! A webhook is recognised by its id. Its name ends with a number that follows from the id, so if a person renames it,
+//! it cannot be mistaken for another. Only webhooks of this application are considered.
 
 use dirigent::hooks::RunId;
 use dirigent::host::plain::folded;
@@ -17,16 +17,16 @@ use crate::route::Ask;
 use crate::wire::is_thread;
 use crate::{DiscordAccount, NeededPermission, RestError, wire};
 
-/// How much of a persona's name a webhook's name begins with, in characters: it has at most 80.
+/// The most characters of a persona's name in a webhook's name, which has at most 80.
 const SHORT: usize = 50;
 
-/// Why webhooks are made, for a guild's audit log.
+/// The reason for a webhook in a guild's audit log.
 const REASON: &str = "an agent speaks through it";
 
-/// How many members are looked at whose names begin like a persona's.
+/// The most members that are compared if their names begin like a persona's.
 const NAMES_MAX: u16 = 100;
 
-/// Whether a request failed because its webhook is not there any more.
+/// Returns true if a request failed because its webhook no longer exists.
 pub(super) fn is_gone(error: &ApiError) -> bool {
     error.post_failure().code.is_some_and(is_webhooks_code)
 }
@@ -37,7 +37,7 @@ struct Name<'a> {
     name: &'a str,
 }
 
-/// The name of a persona's webhook; without an id, that of one which is being made.
+/// Returns the name of a persona's webhook. Without an id it is that of one being created.
 fn webhook_name(application: u64, persona: &str, folded: &str, webhook: Option<u64>) -> String {
     let short: String = persona.chars().take(SHORT).collect();
     let id = webhook.unwrap_or(0);
@@ -47,7 +47,7 @@ fn webhook_name(application: u64, persona: &str, folded: &str, webhook: Option<u
 }
 
 impl DiscordAccount {
-    /// Where the channel has its webhooks.
+    /// Returns the place of the channel's webhooks.
     async fn home(&self, channel: ChannelId) -> Result<Home, ApiError> {
         let known = self.guild_cache.home(channel).or_else(|| self.personas.home(channel));
         if let Some(home) = known {
@@ -61,7 +61,7 @@ impl DiscordAccount {
         Ok(home)
     }
 
-    /// Reads the webhooks that post in the channel, if they were not read yet, or some personas lack one.
+    /// Reads the webhooks that post in the channel, if they are not known yet or some personas lack one.
     pub(super) async fn webhooks_known(&self, channel: ChannelId) -> Result<Home, ApiError> {
         let home = self.home(channel).await?;
         let is_known = || {
@@ -77,8 +77,8 @@ impl DiscordAccount {
         Ok(home)
     }
 
-    /// The same before the channel's history is read: whose messages it has depends on it. Where this account may not
-    /// see webhooks, no persona has one.
+    /// Reads the webhooks before the channel's history, because they decide whose messages it has. If this account may
+    /// not see webhooks, no persona has one.
     pub(crate) async fn authors_known(&self, channel: ChannelId) -> Result<(), ApiError> {
         if self.personas.is_empty() {
             return Ok(());
@@ -122,7 +122,7 @@ impl DiscordAccount {
         Ok(all)
     }
 
-    /// The persona's webhook that posts in the channel; it is made if there is none.
+    /// Returns the persona's webhook for the channel. It is created if there is none.
     pub(super) async fn webhook(
         &self,
         channel: ChannelId,
@@ -136,7 +136,7 @@ impl DiscordAccount {
         if let Some(known) = self.personas.webhook(home.channel, persona) {
             return Ok((known, home));
         }
-        // Another process may have made it.
+        // Another process may have created it.
         let ours = self.read_webhooks(home).await?;
         if let Some(known) = self.personas.webhook(home.channel, persona) {
             return Ok((known, home));
@@ -154,7 +154,7 @@ impl DiscordAccount {
         let (name, folded) = self.personas.name(persona).ok_or_else(gone)?;
         let (application, channel_id) = (self.application().await?.id.0, home.channel);
         let new = webhook_name(application, &name, &folded, None);
-        // One that was made when the answer was lost, or the process was killed. It has posted nothing.
+        // This one was created when the answer was lost or the process was killed. It has posted nothing.
         for left in ours.iter().filter(|webhook| webhook.name.as_deref() == Some(&new)) {
             let route = Route::DeleteWebhook { token: None, webhook_id: left.id.0 };
             self.ask(Ask::because("delete webhook", channel_id, &route, REASON)?).await?;
@@ -173,8 +173,8 @@ impl DiscordAccount {
         Ok(webhook)
     }
 
-    /// Those of the personas that can post in the channel: they have a webhook there, or it may be made, and no member
-    /// of the guild has a name like theirs.
+    /// Returns the personas that can post in the channel. They need a webhook there, or one that can be created, and no
+    /// member of the guild may have a similar name.
     pub(crate) async fn personas_in(
         &self,
         channel: ChannelId,
@@ -198,7 +198,7 @@ impl DiscordAccount {
         Ok(named)
     }
 
-    /// Whether this account may manage webhooks there, or nothing is known of it.
+    /// Returns true if this account may manage webhooks there, or if that is unknown.
     fn may_manage(&self, home: Home) -> bool {
         let (channel, now) = (ChannelId::new(home.channel), self.clock().now());
         self.guild_cache.may(channel, Permissions::MANAGE_WEBHOOKS, now) != Some(false)
@@ -208,7 +208,7 @@ impl DiscordAccount {
         self.personas.with_place(home.channel, self.may_manage(home))
     }
 
-    /// What keeps these personas from posting in a channel whose webhooks are known.
+    /// Returns why these personas cannot post in a channel with known webhooks.
     pub(crate) fn persona_bars(
         &self,
         channel: ChannelId,
@@ -231,8 +231,8 @@ impl DiscordAccount {
         among.filter_map(bar).collect()
     }
 
-    /// Whether no member of the guild has a name that people cannot tell from the persona's. It is looked at again after ten
-    /// minutes, and when the gateway tells of a member.
+    /// Returns true if no member of the guild has a name that people cannot tell from the persona's. It is checked
+    /// again after ten minutes, and when the gateway reports a member.
     async fn is_name_free(&self, guild_id: u64, persona: UserId) -> Result<bool, ApiError> {
         let now = self.clock().now();
         if self.personas.is_name_free(guild_id, persona, now) == Some(true) {
@@ -242,7 +242,7 @@ impl DiscordAccount {
         let route = Route::SearchGuildMembers { guild_id, limit: Some(NAMES_MAX), query: &name };
         let ask = Ask::bare("search guild members", guild_id, &route);
         let members: Vec<wire::Member> = match self.read(ask).await {
-            // Nothing was learnt.
+            // It could not be checked.
             Err(error) if error.kind() == ErrorKind::Forbidden => return Ok(true),
             read => read?,
         };
@@ -252,7 +252,7 @@ impl DiscordAccount {
     }
 }
 
-/// A webhook with which one can post.
+/// Returns a webhook if it can be used to post.
 fn usable(webhook: &wire::Webhook) -> Option<Webhook> {
     let token = WebhookToken::new(webhook.token.as_deref()?);
     Some(Webhook { id: webhook.id.user(), token })
@@ -262,7 +262,7 @@ fn lacks() -> ApiError {
     RestError::Lacks(NeededPermission::ManageWebhooks).report()
 }
 
-/// Fifteen webhooks are no fault of the words that were to be posted.
+/// Makes the error one of permissions, because the text is not to blame for fifteen webhooks.
 fn no_place(error: ApiError) -> ApiError {
     if error.post_failure().code != Some(WEBHOOKS_FULL) {
         return error;

@@ -1,4 +1,4 @@
-//! The HTTP client in use, which is exchanged when its connections no longer answer.
+//! The current HTTP client, which is replaced if its connections no longer answer.
 
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,13 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::connector::Connector;
 
-/// How HTTP/2 connections are watched, idle ones too: one that is silently dropped would take every
-/// request, and answer none, until TCP gives up after a quarter of an hour.
+/// Pings of HTTP/2 connections, including idle ones. A silently dropped connection would take every
+/// request and answer none, until TCP gives up after a quarter of an hour.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pings {
-    /// How often a ping is sent.
+    /// The time between two pings.
     pub(super) interval: Duration,
-    /// How long its answer may take until the connection is closed.
+    /// The longest wait for an answer before the connection is closed.
     pub(super) timeout: Duration,
 }
 
@@ -27,14 +27,14 @@ impl Default for Pings {
     }
 }
 
-/// A client with its connections, and how to make the next one.
+/// A client with its connections, and the settings of the next one.
 pub(super) struct Clients {
     connector: Connector,
     pings: Pings,
     current: Mutex<Numbered>,
 }
 
-/// A client, told from the ones before it.
+/// A client with a number that differs from earlier ones.
 #[derive(Clone)]
 pub(super) struct Numbered {
     number: u64,
@@ -55,13 +55,13 @@ impl Clients {
         Self { connector, pings, current: Mutex::new(Numbered { number: 0, client }) }
     }
 
-    /// The client for the next request.
+    /// Returns the client for the next request.
     pub(super) fn current(&self) -> Numbered {
         self.lock().clone()
     }
 
-    /// An answer over this client did not come in time: later requests use new connections. Requests that
-    /// are under way keep theirs.
+    /// Replaces a client, because an answer did not come in time. Requests in flight keep their
+    /// connections.
     pub(super) fn replace(&self, used: &Numbered) {
         let mut current = self.lock();
         if current.number == used.number {

@@ -1,10 +1,10 @@
-//! How a connection comes about: with which TLS, if any.
+//! Makes connections, with TLS if it is built in.
 
 use hyper_util::client::legacy::connect::HttpConnector;
 
 use crate::AccountBuildError;
 
-/// Whether any TLS is built in.
+/// True if any TLS is built in.
 pub(super) const HAS_TLS: bool = cfg!(any(
     feature = "rustls-platform-verifier",
     feature = "rustls-native-roots",
@@ -45,8 +45,8 @@ pub(super) fn plain() -> HttpConnector {
     connector
 }
 
-/// A connector with rustls and its own crypto provider, so that none needs to be installed for the
-/// whole program.
+/// Returns a connector with rustls and its own crypto provider, so that you need not install one
+/// for the whole program.
 #[cfg(any(
     feature = "rustls-platform-verifier",
     feature = "rustls-native-roots",

@@ -1,4 +1,4 @@
-//! What is read of the gateway's events.
+//! The parts of the gateway's events that are read.
 
 use serde::Deserialize;
 
@@ -14,7 +14,7 @@ pub(crate) struct Payload<T> {
 #[derive(Deserialize)]
 pub(crate) struct Ready {
     pub(crate) user: WithId,
-    /// The guilds that are told next. One that is left out may still be told.
+    /// The guilds that follow. Others may follow, too.
     #[serde(default)]
     pub(crate) guilds: Option<Vec<serde::de::IgnoredAny>>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct PushedGuild {
 }
 
 impl PushedGuild {
-    /// The part of it that is like a guild that was asked for; none where it is not available.
+    /// Returns the part that a requested guild also has, or `None` if the guild is unavailable.
     pub(crate) fn guild(&self) -> Option<Guild> {
         let owner_id = self.owner_id?;
         Some(Guild { id: self.id, owner_id, roles: self.roles.clone() })
@@ -66,7 +66,7 @@ pub(crate) struct DeletedRole {
     pub(crate) role_id: Number,
 }
 
-/// A channel or thread that is no more.
+/// A deleted channel or thread.
 #[derive(Deserialize)]
 pub(crate) struct DeletedChannel {
     pub(crate) id: Number,
@@ -80,7 +80,7 @@ pub(crate) struct ThreadList {
     pub(crate) threads: Vec<Channel>,
 }
 
-/// Who came into a thread, and who left it.
+/// The accounts that joined or left a thread.
 #[derive(Deserialize)]
 pub(crate) struct ThreadMembers {
     pub(crate) id: Number,
@@ -123,13 +123,13 @@ pub(crate) struct PushedTyping {
     pub(crate) user_id: Number,
 }
 
-/// Someone reacted to a message.
+/// An account reacted to a message.
 #[derive(Deserialize)]
 pub(crate) struct PushedReaction {
     pub(crate) channel_id: Number,
     #[serde(default)]
     pub(crate) message_author_id: Option<Number>,
-    /// Who reacted; not told in direct messages.
+    /// The member who reacted. Missing in direct messages.
     #[serde(default)]
     pub(crate) member: Option<Reactor>,
     pub(crate) emoji: Emoji,
@@ -142,7 +142,7 @@ pub(crate) struct Reactor {
 
 #[derive(Deserialize)]
 pub(crate) struct Emoji {
-    /// The emoji itself, or the name of a guild's own, which has an id, too.
+    /// The emoji itself, or the name of a guild's own, which also has an id.
     #[serde(default)]
     pub(crate) name: Option<String>,
     #[serde(default)]
@@ -179,7 +179,7 @@ pub(crate) struct Invoker {
     pub(crate) permissions: Option<Number>,
 }
 
-/// What was used.
+/// The command that was used.
 #[derive(Default, Deserialize)]
 pub(crate) struct Used {
     #[serde(default)]
