@@ -1,8 +1,9 @@
-//! Measures what a resting channel costs: a number of channels, each with its agents, none of them awake.
+//! Measures the memory that resting channels take: a number of channels, each with its agents, and every agent asleep.
 //!
-//! `cargo bench -p dirigent-store --features sqlite --bench idle -- --channels 1000000 --agents 4 --store sqlite` prints one line
-//! of JSON. Every channel is given its mode and members and rests for more than ten minutes of its clock; the memory counted is
-//! that of the whole process: driver, store, look-up tables. `--store memory` keeps the records in memory, too.
+//! `cargo bench -p dirigent-store --features sqlite --bench idle -- --channels 1000000 --agents 4 --store sqlite`
+//! prints one line of JSON. Every channel gets its mode and its members, and rests for more than ten minutes of its
+//! clock. The memory is that of the whole process, so it includes the driver, the store and the look-up tables. With
+//! `--store memory` the records are in memory, too.
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 #![allow(clippy::unwrap_used, reason = "a bench that cannot start says so")]
 #![allow(clippy::disallowed_methods, reason = "a bench measures real time")]
@@ -60,7 +61,7 @@ fn main() {
     }
 }
 
-/// Lets this number of channels rest. Returns how many megabytes that takes.
+/// Lets this number of channels rest, and returns how many megabytes that takes.
 async fn rest(channels: usize, agents: usize, store: Arc<dyn ChannelStore>) -> f64 {
     let clock = ManualClock::new();
     let discord = MemoryDiscord::new(Arc::new(clock.clone()));

@@ -1,10 +1,10 @@
-//! What a store of channels costs: opening and loading many, saving a turn, saving a fact, and many
-//! channels that save at once.
+//! Measures what a store of channels costs: opening and loading many channels, saving a turn, saving
+//! a fact, and many channels that save at the same time.
 //!
-//! `cargo bench -p dirigent-store --bench store -- --channels 100000` prints one line of JSON;
-//! `--folder PATH` says on which disk, `--store sqlite` (with the feature `sqlite`) measures the
-//! database in the place of the files, `--durability none` what saving costs without waiting for the
-//! disk. What is opened is warm: it was written just before.
+//! `cargo bench -p dirigent-store --bench store -- --channels 100000` prints one line of JSON. You
+//! choose the disk with `--folder PATH`. With `--store sqlite` (and the feature `sqlite`) the bench
+//! measures the database instead of the files. With `--durability none` it measures saving without
+//! the wait for the disk. The files that it opens are warm, because they were written just before.
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a bench that cannot start says so")]
 #![allow(clippy::disallowed_methods, reason = "a bench measures real time")]

@@ -1,8 +1,9 @@
-//! Work on files that all stores share. When a function returns, its change is on the disk, or its error says what
-//! is.
+//! The work on files that all stores share. When a function returns, its change is on the disk, or its error says
+//! what is.
 //!
-//! `replace` replaces a file as a whole, `aside` keeps a damaged one, `read` and `folder` look, `stray` removes
-//! what interrupted writes left, and `lock` allows one opener.
+//! `replace` replaces a whole file, `aside` keeps a damaged one, `read` reads, and `folder` makes and syncs
+//! folders. `stray` removes the files that interrupted writes left, and `lock` makes sure that only one store
+//! opens a file.
 
 mod aside;
 mod folder;
@@ -20,7 +21,7 @@ pub(crate) use read::{ReadError, read};
 pub(crate) use replace::{private, replace, replace_shared};
 pub(crate) use stray::remove_strays;
 
-/// The names in a folder, sorted.
+/// Returns the names in a folder, sorted.
 #[cfg(test)]
 fn names(folder: &std::path::Path) -> Vec<String> {
     let names = std::fs::read_dir(folder).unwrap();

@@ -1,5 +1,5 @@
-//! Agents from `ego.json`, the list of bots that the program padded-cell keeps: [`ScannedIdentities`] fills the
-//! registry from it.
+//! Fills the registry from `ego.json`, the list of bots of the program padded-cell. Start with
+//! [`ScannedIdentities`].
 
 mod parsed;
 mod report;
@@ -19,7 +19,7 @@ pub use self::scanned::{RescanError, ScannedIdentities};
 use crate::disk::{self, ReadError};
 use crate::worker::Worker;
 
-/// How `ego.json` is scanned.
+/// The options for a scan of `ego.json`.
 ///
 /// ```
 /// use dirigent_store::ego::{EgoOptions, KnownAgents};
@@ -30,19 +30,20 @@ use crate::worker::Worker;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "options are written with the struct's defaults")]
 pub struct EgoOptions {
-    /// The columns that may hold an agent's name, the best first; used only if the file declares
-    /// them. By default `name`.
+    /// The columns that can contain an agent's name, the best one first. A column counts only if the file
+    /// declares it. Default `name`.
     pub name_columns: Vec<String>,
-    /// Whether padded-cell is loaded, where the host knows. The file decides as well. By
-    /// default true.
+    /// True if padded-cell is loaded, as far as your program knows. If you set it to false, the file is not
+    /// read. If it is true, the file still decides. Default true.
     pub padded_cell_loaded: bool,
-    /// What becomes of agents that the registry knows already.
+    /// The rule for an agent that is already in the registry.
     pub known_agents: KnownAgents,
-    /// The moderator's account, which is no agent's.
+    /// The account of the moderator. It never becomes an agent's account.
     pub moderator: Option<UserId>,
 }
 
-/// What a scan does with agents that the registry knows already.
+/// The rule for agents that are already in the registry. For example, the file can have another account for an
+/// agent than the registry.
 ///
 /// ```
 /// assert_eq!(dirigent_store::ego::KnownAgents::default(), dirigent_store::ego::KnownAgents::Keep);
@@ -50,11 +51,11 @@ pub struct EgoOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "the registry wins or the file does")]
 pub enum KnownAgents {
-    /// They keep what they have; a difference is a conflict.
+    /// The agent stays as it is. A difference is reported as a conflict.
     #[default]
     Keep,
-    /// They get the account of the file, unless it is another agent's, and its name where it has
-    /// one.
+    /// The agent gets the account from the file, unless another agent has it. It also gets the name from the
+    /// file if there is one.
     Overwrite,
 }
 
@@ -69,16 +70,17 @@ impl Default for EgoOptions {
     }
 }
 
-/// Reads `ego.json` and adds its agents to a registry, each durable before the next. What is wrong
-/// with the file is in the report and never an error. The file is read on a thread of its own.
+/// Reads `ego.json` and adds its agents to a registry. Each agent is durable before the next one is added. An
+/// error in the file is never an error of this function: you find it in the report. The file is read on its own
+/// thread.
 ///
 /// # Errors
 ///
-/// When the registry cannot be read; then nothing was done.
+/// Returns an error if the registry cannot be read. Then the registry was not changed.
 ///
 /// # Cancellation
 ///
-/// The agents that were added so far stay; scanning again adds the others.
+/// The agents that were added so far stay. You can scan again to add the others.
 ///
 /// # Examples
 ///
@@ -127,7 +129,7 @@ const fn absent(reason: EgoAbsent) -> EgoReport {
     EgoReport::new(Detection::Absent(reason))
 }
 
-/// Whether padded-cell is there, and its file.
+/// Checks if padded-cell is there, and reads its file.
 async fn look(path: &Path, options: &EgoOptions) -> Result<ParsedEgo, EgoAbsent> {
     if !options.padded_cell_loaded {
         return Err(EgoAbsent::NotLoaded);
@@ -148,7 +150,7 @@ fn load(path: &Path) -> Result<ParsedEgo, EgoAbsent> {
     }
 }
 
-/// A scan under way.
+/// A running scan.
 struct Scan<'a> {
     registry: &'a dyn IdentityStore,
     known_agents: KnownAgents,
@@ -180,7 +182,7 @@ impl<'a> Scan<'a> {
         self.agents.insert(identity.agent_id.clone(), identity);
     }
 
-    /// Takes in one agent of the file.
+    /// Processes one agent of the file.
     async fn take(&mut self, EgoAgent { agent, account, name }: EgoAgent) {
         let account = match account {
             Ok(account) => account,
@@ -213,7 +215,7 @@ impl<'a> Scan<'a> {
             self.report.conflicts.push(Conflict { agent, account, registry });
             return;
         }
-        // A known agent keeps its name when the file has none.
+        // A known agent keeps its name if the file has no name for it.
         let name = name.or_else(|| known.map(|known| known.agent_name.clone()));
         let agent_name = name.unwrap_or_else(|| agent.as_str().to_owned());
         let is_new = known.is_none();
@@ -221,7 +223,7 @@ impl<'a> Scan<'a> {
             .await;
     }
 
-    /// Whether the registry says what the file says, as far as the file may say it.
+    /// Returns true if the registry already has what the file says, as far as the file may change it.
     fn stays(&self, known: &Identity, account: UserId, name: Option<&str>) -> bool {
         let same_name = match self.known_agents {
             KnownAgents::Keep => true,
@@ -250,13 +252,13 @@ impl<'a> Scan<'a> {
         self.note(identity);
     }
 
-    /// Says what came of it, without names that have not been checked.
+    /// Logs the result, without names that were not checked.
     fn log(&self, path: &Path) {
         let EgoReport { added, changed, unchanged, skipped, conflicts, .. } = &self.report;
         let (added, changed, unchanged) = (added.len(), changed.len(), unchanged.len());
         tracing::info!(path = %path.display(), added, changed, unchanged, "ego.json was scanned");
         for (agent, reason) in skipped {
-            // An agent without an account is nothing to warn of.
+            // An agent without an account needs no warning.
             match reason {
                 SkipReason::NoAccount | SkipReason::StoreFailed => {}
                 SkipReason::BadAgent | SkipReason::NamedTwice => {

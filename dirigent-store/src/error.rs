@@ -1,4 +1,4 @@
-//! What went wrong with a file, and what may be concluded from it.
+//! The errors of the stores, and what you can conclude from each.
 
 use std::fmt;
 use std::io;
@@ -8,7 +8,7 @@ use dirigent::ChannelId;
 use dirigent::ports::{ApiError, Certainty, ErrorKind};
 use dirigent::store::{Barred, CommitError, LoadError};
 
-/// What a store was about to do when the system refused.
+/// The step of a store that the system refused.
 ///
 /// ```
 /// assert_eq!(dirigent_store::Action::Read.to_string(), "read");
@@ -16,25 +16,25 @@ use dirigent::store::{Barred, CommitError, LoadError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Action {
-    /// Finding out where the path leads.
+    /// Resolving the path.
     Find,
-    /// Making a folder.
+    /// Creating a folder.
     CreateFolder,
-    /// Locking, so that no other process or handle opens the same.
+    /// Taking the lock, so that no other process or handle can open the same data.
     Lock,
     /// Reading the file.
     Read,
     /// Writing the new content beside the old.
     Write,
-    /// Waiting until the disk has it.
+    /// Waiting until the disk has the data.
     Sync,
-    /// Putting the new content in the place of the old.
+    /// Replacing the old content with the new.
     Replace,
     /// Renaming a corrupt file.
     KeepAside,
-    /// Removing what an interrupted write left.
+    /// Removing the files that an interrupted write left.
     RemoveStray,
-    /// Removing what is to be deleted.
+    /// Removing the files of a deletion.
     Remove,
     /// Starting the thread that works on the files.
     StartThread,
@@ -58,7 +58,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// Why a file cannot be read as a whole. It says where, never what stands there.
+/// Why a file cannot be read as a whole. It tells you where the error is, but never quotes the file.
 ///
 /// ```
 /// use dirigent_store::{BadFile, parse_identities};
@@ -69,57 +69,59 @@ impl fmt::Display for Action {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadFile {
-    /// It is larger than anything that this store writes.
+    /// The file is larger than any that this store writes.
     #[error("it is larger than {limit} bytes")]
     TooLarge {
-        /// How large it may be.
+        /// The largest size, in bytes.
         limit: usize,
     },
-    /// It is no UTF-8 text.
+    /// The file is not UTF-8 text.
     #[error("it is no UTF-8 text")]
     NotText,
-    /// It is no JSON, or not all of it.
+    /// The file is not JSON, or its end is missing.
     #[error("it is no JSON at line {line}, column {column}")]
     NotJson {
-        /// The line, from 1.
+        /// The line, counted from 1.
         line: usize,
-        /// The column, from 1; 0 before the first character of a line.
+        /// The column, counted from 1. It is 0 before the first character of a line.
         column: usize,
     },
-    /// It is JSON of another shape.
+    /// The file is JSON of another shape.
     #[error("it is JSON, but not {expected}")]
     WrongShape {
-        /// What it should be.
+        /// The expected shape.
         expected: &'static str,
     },
-    /// It is not as it was written: its checksum is another.
+    /// The checksum is wrong, so the file was changed after it was written, for example by hand, or a part of it is
+    /// missing.
     #[error("its checksum is wrong: it was changed, or only half of it arrived")]
     Checksum,
-    /// It is of another channel than its name says.
+    /// The file belongs to another channel than its name says.
     #[error("it is the file of channel {found}")]
     OtherChannel {
-        /// Whose file it is.
+        /// The channel in the file.
         found: ChannelId,
     },
-    /// It is no whole SQLite database.
+    /// The file is not a complete SQLite database.
     #[error("it is no SQLite database, or a damaged one")]
     BadDatabase,
-    /// It was written by an older or a newer version of this crate, which is no damage. It was not changed.
+    /// An older or a newer version of this crate wrote the file. It is not damaged, and it was not changed.
     #[error("it has version {found}, and this crate reads version {reads} only: {}", advice(*found, *reads))]
     OtherVersion {
-        /// The version that stands in it.
+        /// The version in the file.
         found: u64,
         /// The version that this crate reads and writes.
         reads: u64,
     },
-    /// Its checksum is right, so it is as it was written, and it holds a value that this version does
-    /// not know: a newer version wrote it. That is no damage.
+    /// The checksum is right, so the file is not damaged. It contains a value that this version does not know, because
+    /// a newer version wrote it.
     #[error("it is whole, but holds a value that this version of the crate does not know")]
     UnknownValue,
 }
 
 impl BadFile {
-    /// Returns whether it is whole and only not understood, so that the version of this crate that wrote it can read it.
+    /// Returns true if the file is complete and this version just cannot interpret it. The version of this crate that
+    /// wrote it can read it.
     ///
     /// ```
     /// use dirigent_store::BadFile;
@@ -130,19 +132,19 @@ impl BadFile {
         matches!(self, Self::OtherVersion { .. } | Self::UnknownValue)
     }
 
-    /// What bars the channel whose record this is.
+    /// Returns the reason why the channel of this record cannot be used.
     #[doc(hidden)]
     pub const fn bars(&self) -> Barred {
         if self.is_other_version() { Barred::OtherVersion } else { Barred::Damaged }
     }
 
-    /// Where the parser stopped. Its own words may quote the file.
+    /// Returns the place where the parser stopped. The parser's own message is dropped, because it can quote the file.
     pub(crate) fn not_json(error: &serde_json::Error) -> Self {
         Self::NotJson { line: error.line(), column: error.column() }
     }
 }
 
-/// Says what to do with a file of another version.
+/// Returns the advice for a file of another version.
 const fn advice(found: u64, reads: u64) -> &'static str {
     if found < reads {
         "move it away to begin anew without what it holds, or go on with the older version that wrote it"
@@ -151,7 +153,7 @@ const fn advice(found: u64, reads: u64) -> &'static str {
     }
 }
 
-/// The record holds a value that is newer than this crate, which has no name for it yet.
+/// The record contains a value that is newer than this crate, which has no name for it yet.
 ///
 /// ```
 /// fn explain(error: &dirigent_store::Unwritable) -> String {
@@ -186,85 +188,84 @@ pub enum StoreError {
     /// The system refused.
     #[error("cannot {action} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The step that failed.
         action: Action,
-        /// On which file or folder.
+        /// The file or the folder.
         path: PathBuf,
-        /// Whether the change that was asked for may have been made.
+        /// Whether the requested change may have been made.
         certainty: Certainty,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The file was made unreadable while the store was open. It is left as it is.
+    /// The file became unreadable while the store was open. The store does not change it.
     #[error("{} was not touched: mend it, or move it away", path.display())]
     BadFile {
-        /// Which file.
+        /// The file's path.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the file.
         source: BadFile,
     },
-    /// A channel's record cannot be read and bars its channel. It is left where it is.
+    /// The record of a channel cannot be read, so the channel cannot be used. The record stays in its place.
     #[error("the record of channel {channel} in {} cannot be read and was not touched", path.display())]
     BadRecord {
-        /// The file or the database that holds the record.
+        /// The file or the database that contains the record.
         path: PathBuf,
-        /// The channel that the record is of.
+        /// The channel of the record.
         channel: ChannelId,
-        /// What is wrong with the record; [`BadFile::is_other_version`] tells damage from what a newer version
-        /// reads.
+        /// What is wrong with the record. Call [`BadFile::is_other_version`] to tell damage from a record that a newer
+        /// version can read.
         source: BadFile,
     },
-    /// A sync failed before: what the disk has is not known any more, and asking again would not
-    /// tell.
+    /// A sync failed before. The content of the disk is unknown since then, and another request would not show it.
     #[error("{} could not be synced before: open the store again", path.display())]
     Broken {
-        /// Which file or folder.
+        /// The file or the folder.
         path: PathBuf,
     },
     /// The store was closed.
     #[error("{} was closed: open the store again", path.display())]
     Closed {
-        /// Which file or folder.
+        /// The file or the folder.
         path: PathBuf,
     },
-    /// What was to be stored cannot be written down.
+    /// The data contains a value that the store cannot write, for example one of a newer version.
     #[error("cannot write {}", path.display())]
     Unwritable {
-        /// Which file.
+        /// The file's path.
         path: PathBuf,
-        /// What of it.
+        /// The reason.
         source: Unwritable,
     },
-    /// What was to be stored is larger than anything that the store takes.
+    /// The data is larger than the store accepts.
     #[error("what is to be written to {} is larger than {limit} bytes", path.display())]
     TooLarge {
-        /// Which file.
+        /// The file's path.
         path: PathBuf,
-        /// How many bytes it may have.
+        /// The largest size, in bytes.
         limit: usize,
     },
-    /// The work was cut short by a panic, a mistake of this crate.
+    /// A panic interrupted the work. That is a bug of this crate.
     #[error("the work on {} was cut short", path.display())]
     Interrupted {
-        /// Which file or folder.
+        /// The file or the folder.
         path: PathBuf,
     },
 }
 
 impl StoreError {
-    /// An error of the system at a point where nothing was changed yet.
+    /// Returns an error of the system at a point where nothing was changed yet.
     #[doc(hidden)]
     pub fn not_done(action: Action, path: &Path, source: io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), certainty: Certainty::NotDone, source }
     }
 
-    /// An error of the system after the change was made, before it was made to last.
+    /// Returns an error of the system after the change was made, but before it was durable.
     #[doc(hidden)]
     pub fn unknown(action: Action, path: &Path, source: io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), certainty: Certainty::Unknown, source }
     }
 
-    /// The same error once more, for others who waited for the same sync.
+    /// Returns the same error again, for the other callers that waited for this sync.
     #[cfg(feature = "sqlite")]
     pub(crate) fn again(&self) -> Self {
         if let Self::Io { path, source, .. } = self {
@@ -273,7 +274,7 @@ impl StoreError {
         Self::Interrupted { path: self.path().to_owned() }
     }
 
-    /// The file or folder that it is about.
+    /// Returns the file or the folder that the error is about.
     pub fn path(&self) -> &Path {
         match self {
             Self::Io { path, .. }
@@ -287,7 +288,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the change that was asked for may have been made.
+    /// Returns whether the requested change may have been made.
     pub fn certainty(&self) -> Certainty {
         match self {
             Self::Io { certainty, .. } => *certainty,
@@ -301,9 +302,9 @@ impl StoreError {
         }
     }
 
-    /// What kind of failure it is for the library: [`ErrorKind::Invalid`] where the same request would be refused again,
-    /// because what it holds cannot be written or is too large; [`ErrorKind::Store`] where it may succeed later, as
-    /// on a disk that is full, or once an operator has acted.
+    /// Returns the kind of the failure for the library. It is [`ErrorKind::Invalid`] if the same request would be
+    /// refused again, because its data cannot be written or is too large. It is [`ErrorKind::Store`] if a later try can
+    /// succeed, for example once a full disk has space again or an operator has acted.
     pub const fn kind(&self) -> ErrorKind {
         match self {
             Self::Unwritable { .. } | Self::TooLarge { .. } => ErrorKind::Invalid,
@@ -316,7 +317,7 @@ impl StoreError {
         }
     }
 
-    /// What bars the channel, where it is its record that cannot be read.
+    /// Returns the reason why the channel cannot be used, if its record cannot be read.
     pub(crate) fn barred(&self) -> Option<Barred> {
         match self {
             Self::BadRecord { source, .. } => Some(source.bars()),
@@ -330,14 +331,14 @@ impl StoreError {
         }
     }
 
-    /// Whether a channel's record is damaged, so that an operator's commit may replace it.
+    /// Returns true if the record of a channel is damaged, so that an operator's commit may replace it.
     #[doc(hidden)]
     pub fn is_damaged_record(&self) -> bool {
         self.barred() == Some(Barred::Damaged)
     }
 
-    /// Whether a sync failed, after which a store must not go on (the system may have dropped what
-    /// it could not write, and says so only once).
+    /// Returns true if a sync failed. A store must not go on after that, because the system may have dropped the data
+    /// that it could not write, and it reports that only once.
     pub(crate) fn is_failed_sync(&self) -> bool {
         matches!(self, Self::Io { action: Action::Sync, .. })
     }
@@ -382,22 +383,22 @@ impl From<StoreError> for CommitError {
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// It is open already, in another process or in this one.
+    /// The store is already open, in another process or in this one.
     #[error(
         "{} is open already: end the other process, use the store that is open, \
          or choose another path",
         path.display()
     )]
     InUse {
-        /// What was to be opened.
+        /// The path of the store.
         path: PathBuf,
     },
-    /// The home folder of the process's user is not known, so that there is no default path.
+    /// The home folder of the process's user is not known, so there is no default path.
     #[error("the home folder is not known: set HOME to an absolute path, or name the file's path")]
     NoHome,
-    /// The file is damaged as a whole. It was not touched, since starting without it would forget every
-    /// stop, hold, mode and registration that it holds. `open_or_begin_anew` of the same store keeps it
-    /// aside and starts empty.
+    /// The whole file is damaged. It was not changed, because a start without it would forget every stop, hold, mode
+    /// and registration in it. If you want to start empty, call `open_or_begin_anew` of the same store, which keeps the
+    /// file under another name.
     #[error(
         "{} is damaged and was not touched: restore it from a backup or mend it; or begin anew with \
          `open_or_begin_anew`, which keeps it aside and forgets every stop, hold, mode and \
@@ -405,13 +406,13 @@ pub enum OpenError {
         path.display()
     )]
     Damaged {
-        /// The file that was to be opened.
+        /// The file's path.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the file.
         source: BadFile,
     },
-    /// The tables of the database are those of another cluster, or of one with other shards or another TTL. Nothing was
-    /// changed.
+    /// The tables of the database belong to another cluster, or to a cluster with other shards or another TTL. They
+    /// were not changed.
     #[error(
         "{} holds the tables of the cluster {found}: give the same name, shards and TTL, or choose another \
          database",
@@ -420,15 +421,15 @@ pub enum OpenError {
     OtherCluster {
         /// The database.
         path: PathBuf,
-        /// Whose tables they are, with how many shards and which TTL.
+        /// The cluster of the tables, with its number of shards and its TTL.
         found: String,
     },
-    /// A file could not be read, locked or kept aside.
+    /// A file could not be read, locked or kept under another name.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// In words, as `Display`: a `main` that returns the error prints this.
+/// The same text as `Display`, because a `main` that returns the error prints this.
 impl fmt::Debug for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

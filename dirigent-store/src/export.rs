@@ -1,4 +1,4 @@
-//! `orchestration-state.json`: what every channel stands at, for people and for other programs.
+//! Writes `orchestration-state.json`, the state of every channel, for people and for other programs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ use crate::disk::replace;
 use crate::error::StoreError;
 use crate::worker::Worker;
 
-/// How many transitions of all channels together are told.
+/// The most transitions in the file, for all channels together.
 const HISTORY_MAX: usize = 100;
 
-/// All channels of a store at one moment, in the form of an `orchestration-state.json` that other programs read.
-/// Times are milliseconds since 1970. It holds no text of anybody.
+/// The state of all channels of a store at one moment, in the form of an `orchestration-state.json` that other
+/// programs read. Times are milliseconds since 1970. It contains no text of the conversation.
 ///
-/// It is a picture: the library reads the store itself, never this.
+/// It is a copy for others. The library itself always reads the store and never this file.
 ///
 /// ```
 /// use dirigent::Config;
@@ -48,17 +48,17 @@ const HISTORY_MAX: usize = 100;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OrchestrationState {
-    /// The version of this form: 1.
+    /// The version of this form, which is 1.
     pub version: u32,
-    /// When it was taken.
+    /// The time at which the state was read.
     pub last_updated: u64,
     /// What each agent is doing.
     pub agents: BTreeMap<AgentId, ExportedAgent>,
     /// The channels that have a record.
     pub channels: BTreeMap<ChannelId, ExportedChannel>,
-    /// The newest transitions of all channels, oldest first, at most a hundred.
+    /// The newest transitions of all channels, at most 100, the oldest one first.
     pub history: VecDeque<HistoryEntry>,
-    /// Channels whose record could not be used.
+    /// The channels with a record that could not be used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<ChannelId>,
 }
@@ -73,19 +73,19 @@ pub struct OrchestrationState {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExportedAgent {
-    /// Where it has the floor.
+    /// The channels in which the agent has the floor.
     pub active_in: Vec<ChannelId>,
-    /// Where it waits for its turn.
+    /// The channels in which the agent waits for its turn.
     pub queued_in: Vec<ChannelId>,
-    /// Where its turn waits until a person was answered.
+    /// The channels in which the agent's turn waits until a person was answered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting_in: Vec<ChannelId>,
-    /// Where it was last known to be offline, and not back since.
+    /// The channels in which the agent was last known to be offline.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub offline_in: Vec<ChannelId>,
 }
 
-/// What a channel stands at.
+/// The state of a channel.
 ///
 /// ```
 /// fn floor(channel: &dirigent_store::export::ExportedChannel) -> Option<&dirigent::AgentId> {
@@ -96,21 +96,21 @@ pub struct ExportedAgent {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExportedChannel {
-    /// What it is for.
+    /// The mode, for example `chat`.
     pub mode: &'static str,
-    /// How turns are kept.
+    /// The turn state, for example `normal` or `shuffle`.
     pub turn_state: &'static str,
-    /// The phase.
+    /// The phase of the turn.
     pub phase: &'static str,
-    /// The speaker list in order, without those who have left, are muted or are away.
+    /// The speaker list in order, without agents that have left, are muted or are away.
     pub queue: Vec<AgentId>,
-    /// Where in it the speaker stands.
+    /// The place of the speaker in that list.
     pub current_index: Option<usize>,
-    /// Who has the floor.
+    /// The agent that has the floor.
     pub active_agent: Option<AgentId>,
-    /// When it was given the floor, as far as the history tells.
+    /// The time at which the turn was granted, if it is in the history.
     pub turn_started_at: Option<u64>,
-    /// When the turn is taken away, if nothing happens before.
+    /// The time at which the turn ends if it has not ended before.
     pub turn_timeout_at: Option<u64>,
 }
 
@@ -125,17 +125,17 @@ pub struct ExportedChannel {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct HistoryEntry {
-    /// When the change happened, in milliseconds since 1970 (UTC).
+    /// The time of the change, in milliseconds since 1970 (UTC).
     pub time: u64,
     /// The channel that changed.
     pub channel: ChannelId,
-    /// Whom it is about.
+    /// The agent that the change is about.
     pub agent: Option<AgentId>,
-    /// The phase before.
+    /// The phase before the change.
     pub from: &'static str,
-    /// The phase after.
+    /// The phase after the change.
     pub to: &'static str,
-    /// The cause of the change, by the name that [`Cause::as_str`](dirigent::operate::Cause::as_str) gives.
+    /// The cause of the change, with the name that [`Cause::as_str`](dirigent::operate::Cause::as_str) returns.
     pub cause: &'static str,
 }
 
@@ -143,11 +143,12 @@ impl OrchestrationState {
     /// The usual name of the file.
     pub const FILE_NAME: &'static str = "orchestration-state.json";
 
-    /// Takes the picture. `config` are the rules of the channels: deadlines follow from them.
+    /// Reads the state of all channels. `config` contains the rules of the channels, because the deadlines depend
+    /// on them.
     ///
     /// # Errors
     ///
-    /// As the store fails. A single channel that cannot be used is listed as such.
+    /// Returns the errors of the store. A single channel that cannot be used is listed in `unreadable` instead.
     pub async fn of(
         store: &dyn ChannelStore,
         config: Arc<Config>,
@@ -167,7 +168,7 @@ impl OrchestrationState {
                 Ok(Some(stored)) => stored,
                 Ok(None) => continue,
                 Err(LoadError::Store(error)) => return Err(error),
-                // Damaged, or a newer version's.
+                // The record is damaged, or a newer version wrote it.
                 Err(_) => {
                     state.unreadable.push(channel);
                     continue;
@@ -184,28 +185,29 @@ impl OrchestrationState {
         Ok(state)
     }
 
-    /// Writes it in the place of the file, whole, and synced. Works on the calling thread.
+    /// Writes the state to a file, as a whole and synced. An old file is replaced. This works on the calling
+    /// thread.
     ///
     /// # Errors
     ///
-    /// What the system refused; the old file is as it was.
+    /// Returns an error if the system refused. Then the old file is unchanged.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), StoreError> {
         // A struct of texts and numbers always has a form in JSON.
         let text = serde_json::to_vec_pretty(self).unwrap_or_default();
         replace(path.as_ref(), &text)
     }
 
-    /// Writes the file anew after every change of a channel, as long as the library runs, each time from what is
-    /// stored, on a thread of its own. `at_most_every` is the wait between a change and the file, in which further
-    /// changes are taken along; with [`Duration::ZERO`] each change is followed by a file of its own, unless more
-    /// changes come while one is written. A file that cannot be written is tried again with the next
-    /// change. Looks at all channels each time, so that it is for hosts with hundreds of them.
+    /// Writes the file again after every change of a channel, as long as the library runs. It reads the store each
+    /// time and writes on its own thread. `at_most_every` is the wait between a change and the file, so that one
+    /// write includes all changes of that time. With [`Duration::ZERO`] each change is followed by its own write,
+    /// unless more changes arrive during one. If the file cannot be written, the next change tries again. It looks
+    /// at all channels each time, so it is for programs with hundreds of channels.
     ///
-    /// Nothing is read back from it: a restart goes on from the store.
+    /// The file is never read back, because a restart continues from the store.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future ends it; the file stays as it was last written.
+    /// You can drop the future to stop it. The file stays as it was last written.
     pub async fn keep_saved(
         dirigent: Dirigent,
         store: Arc<dyn ChannelStore>,
@@ -214,10 +216,10 @@ impl OrchestrationState {
         path: PathBuf,
         at_most_every: Duration,
     ) {
-        // Waiting for the disk must not keep the host's tasks waiting.
+        // The wait for the disk must not delay the program's tasks.
         let writer = Worker::new("dirigent-state");
         let mut changes = dirigent.events();
-        // The handle would keep the library from ever ending.
+        // This handle would keep the library running forever.
         drop(dirigent);
         while changes.next().await.is_some() {
             clock.sleep_until(clock.now() + at_most_every).await;
@@ -283,7 +285,7 @@ impl OrchestrationState {
         }
     }
 
-    /// Keeps the newest of all channels, in order.
+    /// Adds an entry in the order of time, and keeps only the newest of all channels.
     fn tell(&mut self, entry: HistoryEntry) {
         let at = self.history.partition_point(|known| known.time <= entry.time);
         self.history.insert(at, entry);
@@ -293,7 +295,7 @@ impl OrchestrationState {
     }
 }
 
-/// When this turn was granted.
+/// Returns the time at which this turn was granted.
 fn granted_at(history: &[Transition], turn: TurnId) -> Option<u64> {
     let granted = |change: &&Transition| change.turn == turn && change.to == PhaseKind::Granted;
     history.iter().find(granted).map(|change| change.at.as_millis())

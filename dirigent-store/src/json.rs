@@ -1,5 +1,5 @@
-//! Stores in JSON files that people can read. `channels` keeps channels, `identities` the registry, and `recording` a
-//! channel's recorded inputs. The codec is `record`, which the other stores use as well.
+//! The stores in JSON files that people can read. `channels` stores channels, `identities` the registry, and
+//! `recording` the recorded inputs of a channel. The codec is in `record`, because the other stores use it as well.
 
 pub(crate) mod channels;
 pub(crate) mod identities;

@@ -1,5 +1,6 @@
-//! Keeps Dirigent's channels and its registry: in one SQLite database (`SqliteStore`, feature `sqlite`), or in JSON files
-//! ([`JsonChannels`], [`JsonIdentities`]). Fills the registry from `ego.json`, the list of bots that the program padded-cell keeps, where there is one.
+//! Stores Dirigent's channels and its registry. You can choose one SQLite database (`SqliteStore`, feature `sqlite`) or
+//! JSON files ([`JsonChannels`], [`JsonIdentities`]). The crate also fills the registry from `ego.json`, the list of
+//! bots of the program padded-cell, if you have one.
 //!
 //! | You want to | Start here |
 //! | --- | --- |
@@ -40,14 +41,15 @@
 //! # }
 //! ```
 //!
-//! What a store has acknowledged survives a kill of the process and a power cut, turn state included, so no power cut makes
-//! the library post twice. Files are replaced, never written in place: written beside, synced, renamed, and the folder
-//! synced, so that they are whole at any moment. All work on files happens on threads of the stores, which start with the
-//! first call and end with the last handle; no particular runtime is needed.
+//! After a store has acknowledged a change, the change survives a kill of the process and a power cut. This includes
+//! the state of turns, so no power cut makes the library post twice. Files are replaced and never written in place: the
+//! new file is written beside the old one, synced and renamed, and then the folder is synced. So a file is complete at
+//! every moment. All work on files happens on the stores' own threads, which start with the first call and end with the
+//! last handle. You need no particular runtime.
 
-// `json` and `sqlite` are the stores, `ego` the scan. Below them `record` (the codec), `disk` and `worker` (files and
-// threads). `parts` shows the codec to `dirigent-cluster`. `agent_name` says what may be a name, `problems` what an operator should look
-// at, `export` writes all channels into one file.
+// `json` and `sqlite` are the stores, and `ego` is the scan. They use `record` (the codec), and `disk` and `worker`
+// (files and threads). `parts` gives the codec to `dirigent-cluster`. `agent_name` has the rules for names, `problems`
+// lists what an operator should look at, and `export` writes all channels into one file.
 
 mod agent_name;
 mod disk;
@@ -74,7 +76,7 @@ pub use record::{ParsedChannel, parse_channel};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{FileDurability, SqliteOptions, SqliteProblem, SqliteStore};
 
-/// The code of the README runs.
+/// Runs the code of the README.
 #[cfg(all(doctest, feature = "sqlite"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,8 +1,10 @@
-//! What a store in tables needs of the codec and of the registry's rules, for the store on PostgreSQL in `dirigent-cluster`.
+//! The parts of the codec and of the registry's rules that a store in tables needs. They are for the store on
+//! PostgreSQL in `dirigent-cluster`.
 //!
-//! It is hidden: a record's text without its envelope, and what is carried along of newer versions, are an agreement of two crates that
-//! are released together. A store of your own takes [`ParsedChannel::to_json`](crate::ParsedChannel::to_json) and
-//! [`parse_channel`](crate::parse_channel), which keep their form.
+//! This module is hidden, because two crates that are released together agree on it: it has a record's text without its
+//! envelope, and the unknown fields of newer versions. For a store of your own, use
+//! [`ParsedChannel::to_json`](crate::ParsedChannel::to_json) and [`parse_channel`](crate::parse_channel), which keep
+//! their form.
 
 pub use crate::json::channels::agents::{Agents, rebuild};
 pub use crate::json::channels::history::{line as history_line, parse as parse_history_line};

@@ -1,9 +1,9 @@
-//! What an operator should look at, remembered since a store was opened.
+//! The problems since a store was opened, for an operator to look at.
 
 use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 
-/// How many problems are remembered; what they are about is kept, all of it.
+/// The most problems that are remembered. The files or records themselves are all kept.
 const REMEMBERED_MAX: usize = 1_000;
 
 /// The problems since the store was opened.
@@ -17,7 +17,7 @@ impl<P> Default for Problems<P> {
 }
 
 impl<P: Clone + Display + PartialEq> Problems<P> {
-    /// Remembers a problem, each once.
+    /// Remembers a problem, but each one only once.
     pub fn push(&self, problem: P) {
         self.change(|all| {
             if all.contains(&problem) {
@@ -30,12 +30,12 @@ impl<P: Clone + Display + PartialEq> Problems<P> {
         });
     }
 
-    /// Changes what is remembered.
+    /// Changes the remembered problems.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Vec<P>)) {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// All that are remembered.
+    /// Returns all remembered problems.
     pub fn all(&self) -> Vec<P> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,5 +1,6 @@
-//! The codec of records: what every store of this crate keeps of a channel, from values to text and back. JSON files hold the text
-//! with a version and a checksum around it, SQLite in a column, and so does the store on PostgreSQL in `dirigent-cluster`.
+//! The codec of records. It converts the data that every store of this crate keeps for a channel from values to text
+//! and back. JSON files contain the text with a version and a checksum around it. SQLite has it in a column, and so has
+//! the store on PostgreSQL in `dirigent-cluster`.
 
 mod content;
 mod effect;
@@ -27,13 +28,14 @@ use unknown::{Merged, Unknown};
 use crate::error::{BadFile, Unwritable};
 use crate::record::fields::quoted;
 
-/// The version that this crate writes, and the only one it reads. Files of version 1 have other names for some fields.
+/// The version that this crate writes, and the only one that it reads. Files of version 1 have other names for some
+/// fields.
 const VERSION: u64 = 2;
 
-/// How large a file may be. A record is a few kilobytes, with a long reply some hundred.
+/// The largest file, in bytes. A record is a few kilobytes, or some hundred with a long reply.
 pub const LARGEST: usize = 64 << 20;
 
-/// A channel's record with all that its file says. `Debug` shows no text.
+/// A channel's record with all that its file says. `Debug` hides all text.
 ///
 /// ```
 /// use dirigent::ChannelId;
@@ -49,19 +51,19 @@ pub const LARGEST: usize = 64 << 20;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ParsedChannel {
-    /// Which channel.
+    /// The channel.
     pub channel: ChannelId,
-    /// How often it was committed; less than [`u64::MAX`].
+    /// The number of its commits, which is less than [`u64::MAX`].
     pub revision: Revision,
-    /// Its record.
+    /// The channel's record.
     pub record: ChannelRecord,
-    /// Who the agents are whose keys the record holds, as far as their names were known.
+    /// The names of the agents whose keys are in the record, as far as they were known.
     pub agents: BTreeMap<AgentKey, AgentId>,
-    /// What a newer version wrote, to be written again.
+    /// Fields that a newer version wrote. They are written back.
     pub(crate) extras: Extras,
 }
 
-/// What this version does not know, around the record and in it.
+/// The fields that this version does not know, around the record and in it.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Extras {
     envelope: Extra,
@@ -69,14 +71,14 @@ pub struct Extras {
 }
 
 impl Extras {
-    /// Whether there is nothing that is not known.
+    /// Returns true if there are no unknown fields.
     pub fn is_empty(&self) -> bool {
         let Self { envelope, record } = self;
         envelope.is_empty() && record.is_empty()
     }
 }
 
-/// Around the record.
+/// The data around the record.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     version: u64,
@@ -90,38 +92,39 @@ struct Envelope<'a> {
     extra: Extra,
 }
 
-/// All that every version has in common.
+/// The field that all versions have.
 #[derive(Deserialize)]
 struct Versioned {
     version: u64,
 }
 
 impl ParsedChannel {
-    /// A channel without names and without anything that is not known.
+    /// Creates a channel without names and without unknown fields.
     pub fn new(channel: ChannelId, revision: Revision, record: ChannelRecord) -> Self {
         let (agents, extras) = (BTreeMap::new(), Extras::default());
         Self { channel, revision, record, agents, extras }
     }
 
-    /// The same channel with its next record. What a newer version wrote beside the known fields stays.
+    /// Returns the same channel with its next record. The fields that a newer version wrote beside the known ones stay.
     #[must_use]
     pub fn with_record(self, revision: Revision, record: ChannelRecord) -> Self {
         Self { revision, record, ..self }
     }
 
-    /// The content of the channel's file: text with a version and a checksum, which [`parse_channel`] reads. A store of your
-    /// own that keeps these bytes needs to know no field of a record, and none that a later version adds.
+    /// Returns the content of the channel's file. It is text with a version and a checksum, and [`parse_channel`] reads
+    /// it. If your own store keeps these bytes, it does not need to know any field of a record, and no field that a
+    /// later version adds.
     ///
     /// # Errors
     ///
-    /// A value that this version has no name for.
+    /// Returns an error if this version has no name for a value.
     pub fn to_json(&self) -> Result<Vec<u8>, Unwritable> {
         let Self { channel, revision, record, agents, extras } = self;
         file_text((*channel, *revision), record, agents, extras)
     }
 }
 
-/// The content of a channel's file.
+/// Returns the content of a channel's file.
 pub(crate) fn file_text(
     (channel, revision): (ChannelId, Revision),
     record: &ChannelRecord,
@@ -144,17 +147,16 @@ pub(crate) fn file_text(
     Ok(file)
 }
 
-/// Reads the content of a channel's file. It is total: whatever the bytes say, they are taken as a
-/// whole or refused.
+/// Parses the content of a channel's file. It accepts any bytes, and either returns all of the content or refuses it.
 ///
-/// The checksum makes sure that the file is as it was written, by anybody who can compute one; what
-/// the record means is for [`Channel::restore`](dirigent_core::TurnMachine::restore) to judge.
+/// The checksum shows that the file is as it was written, but any program can compute it.
+/// [`Channel::restore`](dirigent_core::TurnMachine::restore) judges if the record makes sense.
 ///
 /// # Errors
 ///
-/// What is wrong with the bytes. [`BadFile::is_other_version`] tells damage from what a newer crate reads: where
-/// the checksum is right, the file is whole, and what is not understood in it was written by a newer
-/// version.
+/// Returns the reason if the bytes cannot be used. Call [`BadFile::is_other_version`] to tell damage from a file that a
+/// newer crate can read. If the checksum is right, the file is complete, so a newer version wrote whatever this one
+/// cannot interpret.
 pub fn parse_channel(content: &[u8]) -> Result<ParsedChannel, BadFile> {
     if content.len() > LARGEST {
         return Err(BadFile::TooLarge { limit: LARGEST });
@@ -166,14 +168,14 @@ pub fn parse_channel(content: &[u8]) -> Result<ParsedChannel, BadFile> {
     };
     let (channel, revision) = (envelope.channel, Revision::new(envelope.revision));
     let written = envelope.record.get();
-    // If it was written as our version, the number of the version is what is damaged.
+    // If the checksum fits our version, then the number of the version is damaged.
     if checksum(VERSION, channel, revision, written.as_bytes()) != envelope.checksum {
         return Err(other_version(text).unwrap_or(BadFile::Checksum));
     }
     if envelope.version != VERSION {
         return Err(BadFile::Checksum);
     }
-    // The next commit counts on.
+    // The next commit adds one to it.
     if revision.get() == u64::MAX {
         return Err(BadFile::UnknownValue);
     }
@@ -188,18 +190,18 @@ pub fn parse_channel(content: &[u8]) -> Result<ParsedChannel, BadFile> {
 /// A record with all that its text says.
 #[derive(Debug)]
 pub struct WrittenRecord {
-    /// The record.
+    /// The channel's record.
     pub record: ChannelRecord,
     agents: BTreeMap<AgentKey, AgentId>,
-    /// What a newer version wrote.
+    /// Fields that a newer version wrote.
     pub extras: Extras,
 }
 
-/// The text of a record by itself.
+/// Returns the text of a record, without its envelope.
 ///
 /// # Errors
 ///
-/// A value that this version has no name for.
+/// Returns an error if this version has no name for a value.
 pub fn record_text(
     record: &ChannelRecord,
     agents: &BTreeMap<AgentKey, AgentId>,
@@ -214,22 +216,22 @@ pub fn record_text(
     layout::to_text(&Merged { known, unknown }, 1).map_err(|_| Unwritable)
 }
 
-/// Reads the text of a record whose checksum is right.
+/// Parses the text of a record with a correct checksum.
 ///
 /// # Errors
 ///
-/// [`BadFile::UnknownValue`] where a newer version wrote it.
+/// Returns [`BadFile::UnknownValue`] if a newer version wrote it.
 pub fn parse_sound_record(text: &str) -> Result<WrittenRecord, BadFile> {
     parse_record(text).map_err(|_| BadFile::UnknownValue)
 }
 
-/// Reads the text of a record by itself.
+/// Parses the text of a record, without its envelope.
 pub(crate) fn parse_record(text: &str) -> Result<WrittenRecord, BadFile> {
     let mut file: RecordFile<'_> = serde_json::from_str(text).map_err(|error| bad_json(&error))?;
     let agents = std::mem::take(&mut file.agents);
     let mut extras = Extras::default();
     let record = ChannelRecord::from(file);
-    // A text of this version is written again as it was.
+    // A text of this version gives the same text again, so it has no unknown fields.
     if let Ok(known) = record_text(&record, &agents, &extras)
         && known != text.as_bytes()
         && let Ok(known) = std::str::from_utf8(&known)
@@ -239,15 +241,15 @@ pub(crate) fn parse_record(text: &str) -> Result<WrittenRecord, BadFile> {
     Ok(WrittenRecord { record, agents, extras })
 }
 
-/// The checksum of a record's text, as it stands in a channel's file.
+/// Returns the checksum of a record's text, as it is written in a channel's file.
 pub fn record_checksum(channel: ChannelId, revision: Revision, record: &[u8]) -> String {
     checksum(VERSION, channel, revision, record)
 }
 
-/// What a channel's file is called in errors.
+/// The expected shape of a channel's file, for errors.
 const SHAPE: &str = "a channel";
 
-/// The version, if it is another one.
+/// Returns the error for another version, if the text has another version.
 fn other_version(text: &str) -> Option<BadFile> {
     let found = serde_json::from_str::<Versioned>(text).ok()?.version;
     (found != VERSION).then_some(BadFile::OtherVersion { found, reads: VERSION })
@@ -257,7 +259,7 @@ fn bad_json(error: &serde_json::Error) -> BadFile {
     if error.is_data() { BadFile::WrongShape { expected: SHAPE } } else { BadFile::not_json(error) }
 }
 
-/// CRC-32 of all that a file says, but for what is not known.
+/// Computes the CRC-32 of the whole file, without its unknown fields.
 fn checksum(version: u64, channel: ChannelId, revision: Revision, record: &[u8]) -> String {
     let mut sum = crc32fast::Hasher::new();
     sum.update(format!("{version} {channel} {} ", revision.get()).as_bytes());

@@ -1,6 +1,6 @@
-//! A store in one SQLite database. `open` locks and checks it, `work` is the thread that does all, and a `task` is
-//! one caller's work. `group` puts all that waits into one transaction, and each by itself if that fails. `sync`
-//! waits for the disk while the next transaction is made.
+//! The store in one SQLite database. `open` locks and checks it, `work` is the thread that runs all work, and a `task`
+//! is the work for one caller. `group` puts all waiting tasks into one transaction, and runs each by itself if that
+//! fails. `sync` waits for the disk while the next transaction is made.
 
 mod group;
 mod open;
@@ -38,39 +38,38 @@ use crate::json::identities::entry;
 use crate::problems::Problems;
 use crate::worker::{About, Life, queue};
 
-/// A [`ChannelStore`] and an [`IdentityStore`] in one SQLite database, for hosts on which thousands
-/// of channels talk at once. Clones share it.
+/// A [`ChannelStore`] and an [`IdentityStore`] in one SQLite database, for example for a bot with thousands of channels
+/// that talk at the same time. Clones share it.
 ///
-/// * All that waits is done in one transaction and answered after its commit: however many channels
-///   commit at once, they wait for the disk together.
-/// * A commit is on the disk when it returns, that of a
-///   [`Durability::Turn`](dirigent::store::Durability::Turn) as well: one sync is a short wait beside a post,
-///   and the more commit at once the less of it falls to each. A history is committed with its record.
-/// * A record is the JSON text that [`JsonChannels`](crate::JsonChannels) writes, names and unknown
-///   fields included, with a checksum; one that was edited counts as corrupt. The tables are
-///   `channels`, `corrupt`, `agents`, `identities` and `history`.
-/// * One process has the database open at a time, and no other program meanwhile.
-///   It stays locked until it is [closed](Self::close) or every clone is gone, those that a
-///   [`Dirigent`](dirigent::Dirigent) and its [`Driver`](dirigent::Driver) hold included.
-/// * A file that is no whole database is not opened and left alone: starting without it would take every
-///   channel for one that was never seen. SQLite's own tools (`.recover`) can save what is left of it.
-///   [`open_or_begin_anew`](Self::open_or_begin_anew) keeps it as `<name>.corrupt-N`, and what stands
-///   beside it as `<name>.corrupt-N-wal` and so on, and starts empty.
-/// * A single record that is damaged bars its channel and no other: it loads as
-///   [`Barred::Damaged`](dirigent::store::Barred) until a commit [replaces it](Commit::replaces_damaged), which
-///   moves it to the table `corrupt`. A record that is whole and not understood loads as
-///   [`Barred::OtherVersion`](dirigent::store::Barred) and is never changed. [`problems`](Self::problems) tells of both.
-/// * A database of another version, or of another program, is no corrupt one: it is not opened, and
-///   left alone.
-/// * A failed write changes nothing and may be repeated. After a failed sync it is not known what
-///   the disk has: all further calls answer [`StoreError::Broken`] until the store is opened again. A
-///   damage that is found while it is open ends it likewise, with a [`StoreError::BadFile`].
-/// * What is deleted or replaced is overwritten with zeros. The write-ahead log holds older states until it is emptied:
-///   a minute after it was written to, by [`delete`](ChannelStore::delete), and when the store is closed.
-/// * `register` refuses what [`JsonIdentities`](crate::JsonIdentities) refuses.
+/// * All waiting work is done in one transaction and answered after its commit. So any number of channels that commit
+///   at the same time wait for the disk together.
+/// * A commit is on the disk when it returns, even with [`Durability::Turn`](dirigent::store::Durability::Turn). One
+///   sync is short compared with a post, and all commits that wait share it. A history is committed with its record.
+/// * A record is the JSON text that [`JsonChannels`](crate::JsonChannels) writes, with the names, the unknown fields
+///   and a checksum. An edited record counts as corrupt. The tables are `channels`, `corrupt`, `agents`, `identities`
+///   and `history`.
+/// * One process has the database open at a time, and no other program can open it in the meantime. It stays locked
+///   until you [close](Self::close) it or every clone is dropped. A [`Dirigent`](dirigent::Dirigent) and its
+///   [`Driver`](dirigent::Driver) have clones, too.
+/// * If the file is not a complete database, the store does not open it and does not change it, because without it
+///   every channel would count as new. SQLite's own tools (`.recover`) can save a part of it.
+///   [`open_or_begin_anew`](Self::open_or_begin_anew) renames it to `<name>.corrupt-N`, renames the files beside it to
+///   `<name>.corrupt-N-wal` and so on, and starts empty.
+/// * A single damaged record makes its channel unusable, but no other channel. The channel loads as
+///   [`Barred::Damaged`](dirigent::store::Barred) until a commit [replaces the record](Commit::replaces_damaged), which
+///   moves it to the table `corrupt`. If a record is complete but this version cannot interpret it, the channel loads
+///   as [`Barred::OtherVersion`](dirigent::store::Barred), and the record is never changed.
+///   [`problems`](Self::problems) lists both kinds.
+/// * A database of another version or of another program is not corrupt. It is not opened and not changed.
+/// * A failed write changes nothing, and you may repeat it. After a failed sync the content of the disk is unknown, so
+///   all further calls return [`StoreError::Broken`] until you open the store again. Damage that is found while the
+///   database is open also ends it, with a [`StoreError::BadFile`].
+/// * Deleted and replaced data is overwritten with zeros. But the write-ahead log has older states until it is emptied.
+///   That happens a minute after a write to it, at a [`delete`](ChannelStore::delete), and when the store is closed.
+/// * `register` refuses the same entries as [`JsonIdentities`](crate::JsonIdentities).
 ///
-/// All work happens on two threads of the store's own, one of which waits for the disk. They start with the first call
-/// and end, joined, when the last clone is dropped.
+/// All work happens on two threads of the store, and one of them waits for the disk. They start with the first call,
+/// and they are joined when the last clone is dropped.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -107,30 +106,30 @@ struct DatabaseWorker {
 }
 
 impl SqliteStore {
-    /// What the file is called where a host has no other wish.
+    /// The usual name of the file.
     pub const FILE_NAME: &str = "dirigent.sqlite";
 
-    /// Opens the database, which is made where it is missing, its folder as well, and looks it
-    /// through. Works on the calling thread: open it before the runtime has anything to do.
+    /// Opens the database and checks it. If the file or its folder is missing, it is created. This works on the calling
+    /// thread, so open the store before the runtime has anything to do.
     ///
     /// # Errors
     ///
-    /// [`OpenError::InUse`] when it is open already; [`OpenError::Damaged`] when it is no whole database;
-    /// [`BadFile::OtherVersion`](crate::BadFile::OtherVersion) when another version wrote it, and
-    /// [`BadFile::WrongShape`](crate::BadFile::WrongShape) when another program did; else what the
-    /// system refused.
+    /// Returns [`OpenError::InUse`] if the database is already open, and [`OpenError::Damaged`] if it is not a complete
+    /// database. Returns [`BadFile::OtherVersion`](crate::BadFile::OtherVersion) if another version wrote it, and
+    /// [`BadFile::WrongShape`](crate::BadFile::WrongShape) if another program did. Otherwise returns the error of the
+    /// system.
     pub fn open(options: impl Into<SqliteOptions>) -> Result<Self, OpenError> {
         Self::open_as(options.into(), false)
     }
 
-    /// As [`open`](Self::open), but keeps a damaged database aside and starts empty: every channel is
-    /// then one that was never seen, in which every agent may speak, and every stop, hold, mode,
-    /// discussion and registration is lost. For an operator who decided so; [`problems`](Self::problems)
-    /// says where the damaged database is.
+    /// Opens the database like [`open`](Self::open). But a damaged database gets another name, and the store starts
+    /// empty. Every channel then counts as new, so every agent may speak in it. Every stop, hold, mode, discussion and
+    /// registration is lost. Call this only if an operator has decided it. [`problems`](Self::problems) has the path of
+    /// the damaged database.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), but for [`OpenError::Damaged`].
+    /// Returns the errors of [`open`](Self::open), except [`OpenError::Damaged`].
     pub fn open_or_begin_anew(options: impl Into<SqliteOptions>) -> Result<Self, OpenError> {
         Self::open_as(options.into(), true)
     }
@@ -150,27 +149,27 @@ impl SqliteStore {
         Ok(Self { shared: Arc::new(DatabaseWorker { history_max, problems, life }) })
     }
 
-    /// Where the database is, links resolved.
+    /// Returns the path of the database, with links resolved.
     pub fn path(&self) -> &Path {
         self.shared.life.path()
     }
 
-    /// What could not be read since the store was opened, the first thousand of it.
+    /// Returns the data that could not be read since the store was opened, but only the first 1,000 problems.
     pub fn problems(&self) -> Vec<SqliteProblem> {
         self.shared.problems.all()
     }
 
-    /// Finishes what was asked for and gives the database free, in one file where the disk has room.
-    /// All later calls answer [`StoreError::Closed`].
+    /// Finishes the requested work and unlocks the database. All of it is then in one file, if the disk has room. All
+    /// later calls return [`StoreError::Closed`].
     ///
     /// # Errors
     ///
-    /// The thread was cut short by a panic; what was answered is on the disk.
+    /// Returns an error if a panic ended the thread early. Every commit that was answered is on the disk.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.shared.life.close().await
     }
 
-    /// Has work done, even if its caller no longer waits for the answer.
+    /// Sends work to the thread. It is done even if its caller stops waiting for the answer.
     async fn ask<T, F>(&self, about: About, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,

@@ -1,6 +1,6 @@
-//! Threads for work on files: a caller on any runtime sends a job and awaits its answer. `queue` is the way to the
-//! threads, `life` reaches from a store's first call to its last, and `inbox` keeps the order of a channel's jobs and lets
-//! reads overtake the commits of other channels.
+//! Threads for work on files. A caller on any runtime sends a job and awaits its answer. `queue` is the way to the
+//! threads, and `life` lasts from a store's first call to its last. `inbox` keeps the order of a channel's jobs, and
+//! lets reads overtake the commits of other channels.
 
 mod inbox;
 mod life;

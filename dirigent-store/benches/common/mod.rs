@@ -1,4 +1,4 @@
-//! What the benches of the stores share: options, and a store that is chosen by name.
+//! The parts that the benches of the stores share: their options, and a store that you choose by name.
 
 #[path = "../../../benches/common/options.rs"]
 mod options;
@@ -13,7 +13,7 @@ use dirigent_store::{FileDurability, SqliteOptions, SqliteStore};
 
 pub(crate) use self::options::{Given, Options};
 
-/// The stores that can be measured, the first one unless told.
+/// The stores that can be measured. The first one is the default.
 pub(crate) const STORES: &[&str] = &[
     "json",
     #[cfg(feature = "sqlite")]
@@ -21,7 +21,7 @@ pub(crate) const STORES: &[&str] = &[
     "memory",
 ];
 
-/// Which store is measured.
+/// The store that is measured.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Json,
@@ -38,7 +38,8 @@ impl Kind {
         }
     }
 
-    /// Opens it. A commit waits for the disk, unless the store leaves the choice and `waits` says otherwise.
+    /// Opens the store. A commit waits for the disk, unless the store leaves the choice to its user and
+    /// `waits` is false.
     #[cfg_attr(not(feature = "sqlite"), expect(unused_variables, reason = "files always wait"))]
     pub(crate) fn open(self, path: &Path, waits: bool) -> Open {
         match self {
@@ -53,7 +54,7 @@ impl Kind {
     }
 }
 
-/// A store that is open.
+/// An open store.
 pub(crate) enum Open {
     Json(JsonChannels),
     #[cfg(feature = "sqlite")]

@@ -1,4 +1,4 @@
-//! Measures a store of channels: the one that `common` opens.
+//! Measures the store of channels that `common` opens.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ use dirigent::{ChannelId, Config, Mode};
 use dirigent_core::{AgentKey, Creation, Input, RunId, TurnMachine, WakeCause};
 use futures_util::StreamExt as _;
 
-/// A chat of four in which the first has the floor.
+/// Returns the record of a chat of four agents. The first one has the floor.
 fn record() -> ChannelRecord {
     let members = [0, 1, 2, 3].map(AgentKey::new).to_vec();
     let inputs = [
@@ -33,7 +33,7 @@ fn record() -> ChannelRecord {
     record
 }
 
-/// As Discord numbers channels.
+/// Numbers channels as Discord does.
 fn id(number: usize) -> ChannelId {
     ChannelId::new((1_000_000_000_000 + number as u64 * 137) << 22)
 }
@@ -50,7 +50,7 @@ fn commit(number: usize, expected: u64, durability: Durability) -> Commit {
     }
 }
 
-/// What a turn's save tells the history, on the average.
+/// Returns the transitions that an average save of a turn adds to the history.
 fn transitions() -> Vec<Transition> {
     let change = |from, to, cause| Transition {
         at: Timestamp::from_millis(1_700_000_000_000),
@@ -66,7 +66,7 @@ fn transitions() -> Vec<Transition> {
     ]
 }
 
-/// Fills the store, without syncs where it leaves the choice.
+/// Fills the store. Does not sync if the store leaves the choice to its user.
 async fn fill(kind: Kind, path: &Path, channels: usize) {
     let open = kind.open(path, false);
     let store = &open.store();
@@ -79,7 +79,7 @@ async fn fill(kind: Kind, path: &Path, channels: usize) {
         .for_each_concurrent(64, |number| async move { save(number).await.map(drop).unwrap() })
         .await;
     open.close().await;
-    // What the system still has to write would be measured along.
+    // Otherwise the writes that the system still has to make would be measured, too.
     let _ = std::process::Command::new("sync").arg("-f").arg(path).status();
 }
 
@@ -89,7 +89,7 @@ struct Loaded {
     together: Duration,
 }
 
-/// Opens, and loads everything: one after the other, and 64 at a time.
+/// Opens the store and loads everything: first one channel after the other, then 64 at a time.
 async fn load(kind: Kind, path: &Path, channels: usize) -> Loaded {
     let begin = Instant::now();
     let open = kind.open(path, true);
@@ -118,7 +118,7 @@ async fn load(kind: Kind, path: &Path, channels: usize) -> Loaded {
     Loaded { opened, one_by_one, together }
 }
 
-/// How long each save took, as its caller sees it, in milliseconds: median and 99th percentile.
+/// Measures how long each save takes for its caller. Returns the median and the 99th percentile in milliseconds.
 async fn saves(open: Open, count: usize, channels: usize, durability: Durability) -> (f64, f64) {
     let store = open.store();
     let mut times = Vec::with_capacity(count);
@@ -134,24 +134,24 @@ async fn saves(open: Open, count: usize, channels: usize, durability: Durability
     (times[count / 2], times[count * 99 / 100])
 }
 
-/// How channels fare that talk at once.
+/// The result for channels that talk at the same time.
 struct Talking {
     channels: usize,
     commits_a_second: f64,
-    /// How long a commit takes, as its caller sees it, in milliseconds.
+    /// The time that a commit takes for its caller, in milliseconds.
     p50: f64,
     p99: f64,
 }
 
-/// So many channels commit together, each its next after a rest from the answer to its last; a fact among eight turns, as a
-/// talk has it at the most.
+/// Lets this number of channels commit at the same time. Each one makes its next commit a rest after the answer to its
+/// last one. One commit in eight is a fact and the others are turns, which is the most facts that a talk has.
 async fn talk(open: Open, channels: usize, commits: usize, rest: Duration) -> Talking {
     let store = &open.store();
     let rounds = commits.div_ceil(channels);
     let times = &Mutex::new(Vec::with_capacity(rounds * channels));
     let begin = Instant::now();
     let channel = |number| async move {
-        // They do not begin in step.
+        // The channels do not start in step.
         tokio::time::sleep(rest.mul_f64(number as f64 / channels as f64)).await;
         for round in 0..rounds {
             let is_fact = (round + number) % 8 == 0;
@@ -173,7 +173,7 @@ async fn talk(open: Open, channels: usize, commits: usize, rest: Duration) -> Ta
     Talking { channels, commits_a_second, p50, p99 }
 }
 
-/// All but the one in memory.
+/// All stores but the one in memory.
 const KEPT: &[&str] = STORES.split_at(STORES.len() - 1).0;
 
 fn flags() -> Given {

@@ -13,7 +13,8 @@ use dirigent::{Agent, AgentError, CallError, ChannelId, Mode, Reply, Turn};
 use futures_util::StreamExt as _;
 use stage::BenchStage;
 
-/// When each channel was spoken to, and when its first agent was called.
+/// The time at which a person spoke in each channel, and the time at which its first agent was
+/// called.
 #[derive(Default)]
 struct Watch {
     spoken: Mutex<HashMap<ChannelId, Instant>>,
@@ -38,14 +39,14 @@ impl Agent for Passing {
     }
 }
 
-/// The stage, once its driver runs.
+/// The stage once its driver runs.
 struct Woken {
     stage: BenchStage,
     watch: Arc<Watch>,
 }
 
 impl Woken {
-    /// Makes the channels, which rest when this returns.
+    /// Makes the channels. They rest when this returns.
     async fn channels(&self, count: usize) -> Vec<ChannelId> {
         let BenchStage { discord, dirigent, person, users } = &self.stage;
         let guild = discord.add_guild(*person);
@@ -60,12 +61,13 @@ impl Woken {
                 dirigent.channel(*channel).set_mode(Mode::Chat).await.unwrap();
             })
             .await;
-        // What is synced behind is on the disk.
+        // By then the data that is synced later is on the disk.
         tokio::time::sleep(Duration::from_secs(3)).await;
         channels
     }
 
-    /// Says a word in each channel, spread over a time, and waits until an agent was called in each.
+    /// Posts one message in each channel, spread over a time, and waits until an agent was called in
+    /// each.
     async fn wake(&self, channels: &[ChannelId], spread: Duration, in_order: bool) {
         let BenchStage { discord, dirigent, person, .. } = &self.stage;
         let begin = Instant::now();
@@ -77,7 +79,8 @@ impl Woken {
             }
             let id = discord.say(*channel, *person, "What do you think?");
             let message = discord.message(*channel, id).expect("it was just said");
-            // A word that had to wait for the one before was said when it was due.
+            // A message that had to wait for the one before counts from the moment at which it was
+            // due.
             self.watch.spoken.lock().unwrap().insert(*channel, due.min(Instant::now()));
             let dirigent = dirigent.clone();
             let taken = async move { dirigent.message_created(message).await.unwrap() };

@@ -1,4 +1,4 @@
-//! Files that are kept under another name, for an operator to look at.
+//! Keeps damaged files under another name, so that an operator can look at them.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -8,8 +8,8 @@ use super::folder::{place_of, sync_folder};
 use super::replace::private;
 use crate::error::{Action, StoreError};
 
-/// Renames a corrupt file to `<name>.corrupt-N` with the first number that is free, and says where
-/// it is now. It never overwrites: the name is taken by making it before the file moves there.
+/// Renames a corrupt file to `<name>.corrupt-N`, with the first number that is free, and returns its new path. It
+/// never overwrites a file, because it creates a file of that name before it renames.
 pub(crate) fn keep_aside(path: &Path) -> Result<PathBuf, StoreError> {
     with_free_name(path, |kept| {
         private(OpenOptions::new().write(true).create_new(true)).open(kept)?;
@@ -19,15 +19,15 @@ pub(crate) fn keep_aside(path: &Path) -> Result<PathBuf, StoreError> {
     })
 }
 
-/// Copies a damaged file to `<name>.corrupt-N` with the first number that is free, and says which. The file also stays
-/// where it is, so that at no moment nothing is there. It never overwrites.
+/// Copies a damaged file to `<name>.corrupt-N`, with the first number that is free, and returns the path of the copy.
+/// The file also stays where it is, so that there is a file at every moment. It never overwrites a file.
 pub(crate) fn keep_copy(path: &Path) -> Result<PathBuf, StoreError> {
     with_free_name(path, |kept| copy_new(path, kept))
 }
 
-/// Has a file take `<name>.corrupt-N` with the first number that is free, and returns that name once
-/// the folder is synced. `take` fails with `AlreadyExists` where the name is not free; any other error
-/// ends the search.
+/// Makes a file named `<name>.corrupt-N`, with the first number that is free, and returns its path once the folder is
+/// synced. `take` makes the file, and fails with `AlreadyExists` if the name is not free. Any other error ends the
+/// search.
 fn with_free_name(
     path: &Path,
     take: impl Fn(&Path) -> io::Result<()>,
@@ -49,7 +49,7 @@ fn with_free_name(
     Err(refused(io::ErrorKind::AlreadyExists.into()))
 }
 
-/// Copies a file to a name that is free, and waits until the disk has the copy.
+/// Copies a file to a name that is free, and waits until the copy is on the disk.
 fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
     let mut file = File::open(from)?;
     let mut copy = private(OpenOptions::new().write(true).create_new(true)).open(to)?;

@@ -1,4 +1,4 @@
-//! Folders: where a file lies, and that the disk has its name.
+//! Finds the folder of a file, creates folders, and makes sure that the disk has their entries.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Action, StoreError};
 
-/// Makes a folder and those above it that are missing, for the owner alone, and syncs each into the
-/// one above.
+/// Creates a folder and the missing folders above it, for the owner alone. Syncs each into the one
+/// above.
 pub(crate) fn create_folder(folder: &Path) -> Result<(), StoreError> {
     let missing: Vec<_> = folder
         .ancestors()
@@ -31,20 +31,20 @@ pub(crate) fn create_folder(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Waits until the disk has the folder's entries. Without it, a file that was synced and renamed
-/// can be gone after a power cut.
+/// Waits until the disk has the folder's entries. Otherwise a file that was synced and renamed can
+/// be gone after a power cut.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
     let failed = |source| StoreError::unknown(Action::Sync, folder, source);
     #[cfg(test)]
     super::steps::note(super::steps::Step::SyncFolder(folder.to_owned())).map_err(failed)?;
-    // Windows opens no folders as files; its renames are in the journal.
+    // Windows does not open folders as files. Its renames are in the journal.
     if cfg!(unix) {
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
     }
     Ok(())
 }
 
-/// The folder of a file and its name in it.
+/// Returns the folder of a file and the file's name in it.
 pub(crate) fn place_of(path: &Path) -> Result<(&Path, &OsStr), StoreError> {
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) if folder.as_os_str().is_empty() => Ok((Path::new("."), name)),
@@ -56,7 +56,8 @@ pub(crate) fn place_of(path: &Path) -> Result<(&Path, &OsStr), StoreError> {
     }
 }
 
-/// Where a path leads, so that two ways to a file find the same lock, and a link stays a link.
+/// Resolves a path, so that two paths to one file find the same lock, and so that a link stays a
+/// link.
 pub(crate) fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
     let (folder, name) = place_of(path)?;
     let lost = |source| StoreError::not_done(Action::Find, path, source);

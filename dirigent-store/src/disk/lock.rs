@@ -1,4 +1,4 @@
-//! One opener at a time.
+//! A lock, so that only one store has a file or a folder open at a time.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -8,16 +8,17 @@ use super::folder::place_of;
 use super::replace::private;
 use crate::error::{Action, OpenError, StoreError};
 
-/// A lock on a file that stands for what is guarded. It ends when it is dropped, and with the
-/// process, however that ends. The lock file stays: removing it would let two in.
+/// A lock on a file that stands for the guarded file or folder. It ends when it is dropped, or when
+/// the process ends in any way. The lock file stays, because without it two stores could open the
+/// same data.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    /// Holds the lock by being open.
+    /// The open file holds the lock.
     file: File,
 }
 
 impl Lock {
-    /// Takes the lock for a file: `.<name>.lock` beside it.
+    /// Takes the lock for a file. The lock file is `.<name>.lock` beside it.
     pub(crate) fn on_file(path: &Path) -> Result<Self, OpenError> {
         let (folder, name) = place_of(path)?;
         let mut lock_name = OsString::from(".");
@@ -26,7 +27,8 @@ impl Lock {
         Self::take(&folder.join(lock_name), path)
     }
 
-    /// Takes the lock for a folder that is wholly ours: `.dirigent.lock` in it.
+    /// Takes the lock for a folder that belongs to the store alone. The lock file is
+    /// `.dirigent.lock` in it.
     pub(crate) fn on_folder(folder: &Path) -> Result<Self, OpenError> {
         Self::take(&folder.join(".dirigent.lock"), folder)
     }
@@ -45,8 +47,8 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// Closing would do, but for a process that another thread is just starting: until it runs its
-    /// program it has every open file, and with it the lock.
+    /// Closing the file would be enough, except while another thread starts a process: until that
+    /// process runs its program, it has every open file, and so it has the lock, too.
     fn drop(&mut self) {
         let _ = self.file.unlock();
     }

@@ -1,4 +1,4 @@
-//! What stands in a file.
+//! Reads files.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -6,9 +6,9 @@ use std::path::Path;
 
 use crate::error::BadFile;
 
-/// Reads a file of at most this many bytes. `None`: there is none.
+/// Reads a file of at most this many bytes. Returns `None` if there is no file.
 ///
-/// Only ordinary files are read: opening a pipe would wait for ever.
+/// It reads ordinary files only, because opening a pipe could wait forever.
 pub(crate) fn read(path: &Path, limit: usize) -> Result<Option<Vec<u8>>, ReadError> {
     let found = match fs::metadata(path) {
         Ok(found) => found,
@@ -19,7 +19,7 @@ pub(crate) fn read(path: &Path, limit: usize) -> Result<Option<Vec<u8>>, ReadErr
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not an ordinary file").into());
     }
     let bound = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    // Room for all of it, so that it is read at once, and for seeing the end.
+    // There is room for the whole file, so that one read is enough, and some more to see its end.
     let size = usize::try_from(found.len().min(bound)).unwrap_or(0);
     let mut content = Vec::with_capacity(size.saturating_add(64));
     File::open(path)?.take(bound).read_to_end(&mut content)?;
@@ -34,7 +34,7 @@ pub(crate) fn read(path: &Path, limit: usize) -> Result<Option<Vec<u8>>, ReadErr
 pub(crate) enum ReadError {
     /// The system refused.
     Io(io::Error),
-    /// There is something, but it cannot be taken in.
+    /// There is a file, but it cannot be used.
     Bad(BadFile),
 }
 

@@ -1,4 +1,4 @@
-//! Files that are whole at any moment: replaced, never written in place.
+//! Replaces whole files. They are never written in place, so a file is complete at every moment.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -8,10 +8,10 @@ use super::folder::{place_of, sync_folder};
 use super::stray::temporary;
 use crate::error::{Action, StoreError};
 
-/// Puts new content in the place of a file; it survives a power cut when this returns. The content is synced before the
-/// rename, so a reader, and a disk that lost power, has the old or the new, whole. The folder is synced after it: without
-/// that a power cut may bring back the old content. When it fails the old file is untouched, unless the error says that
-/// it is unknown, and no temporary file is left.
+/// Replaces the content of a file. The new content survives a power cut when this returns. The content is synced before
+/// the rename, so a reader sees the old or the new content as a whole, and so does a disk that lost power. The folder
+/// is synced after the rename, because otherwise a power cut could bring back the old content. If this fails, the old
+/// file is unchanged, unless the error says that this is unknown, and no temporary file is left.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     let mut new = Replacement::write(path, content)?;
     new.sync()?;
@@ -19,8 +19,8 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     sync_folder(place_of(path)?.0)
 }
 
-/// As [`replace`], for a file that people share: it keeps its mode, its group, and its owner
-/// where the system allows that. Where the group cannot be kept, no group may use the file.
+/// Like [`replace`], but for a file that people share. The file keeps its mode and its group, and it keeps its owner if
+/// the system allows that. If the group cannot be preserved, no group may use the file.
 pub(crate) fn replace_shared(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     let mut new = Replacement::write(path, content)?;
     #[cfg(unix)]
@@ -30,16 +30,16 @@ pub(crate) fn replace_shared(path: &Path, content: &[u8]) -> Result<(), StoreErr
     sync_folder(place_of(path)?.0)
 }
 
-/// New content beside its file, not yet in its place; gone when dropped.
+/// New content in a file beside the old one. The file is removed when this is dropped.
 #[derive(Debug)]
 struct Replacement<'a> {
-    /// What it is to replace.
+    /// The file that it replaces.
     path: &'a Path,
     file: tempfile::NamedTempFile,
 }
 
 impl<'a> Replacement<'a> {
-    /// Writes it.
+    /// Writes the new content.
     fn write(path: &'a Path, content: &[u8]) -> Result<Self, StoreError> {
         let (folder, name) = place_of(path)?;
         let file = temporary(folder, name)
@@ -48,7 +48,7 @@ impl<'a> Replacement<'a> {
         Ok(Self { path, file })
     }
 
-    /// Lets those use it who may use the file that is there, if there is one.
+    /// Gives the new file the permissions of the old one, if there is an old one.
     #[cfg(unix)]
     fn share_as(&self, path: &Path) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -62,7 +62,7 @@ impl<'a> Replacement<'a> {
         let new = file.metadata()?;
         let mut mode = old.permissions().mode() & 0o777;
         if new.uid() != old.uid() {
-            // Only the superuser may give a file away.
+            // Only the superuser can give a file to another owner.
             let _ = fchown(file, Some(old.uid()), None);
         }
         if new.gid() != old.gid() && fchown(file, None, Some(old.gid())).is_err() {
@@ -71,7 +71,7 @@ impl<'a> Replacement<'a> {
         file.set_permissions(fs::Permissions::from_mode(mode))
     }
 
-    /// Waits until the disk has it.
+    /// Waits until the disk has the content.
     fn sync(&mut self) -> Result<(), StoreError> {
         let failed = |source| StoreError::not_done(not_synced(&source), self.path, source);
         #[cfg(test)]
@@ -79,7 +79,7 @@ impl<'a> Replacement<'a> {
         self.file.as_file_mut().sync_all().map_err(failed)
     }
 
-    /// Puts it in its place. The folder's entry is not synced.
+    /// Renames the new file over the old one. Does not sync the folder's entry.
     fn put(self) -> Result<(), StoreError> {
         let failed = |source| StoreError::not_done(Action::Replace, self.path, source);
         #[cfg(test)]
@@ -88,15 +88,15 @@ impl<'a> Replacement<'a> {
     }
 }
 
-/// What failed where new content could not be synced. On a disk that is full it is as if it could not be written:
-/// it is thrown away, and nothing hangs on it.
+/// Returns the action that failed when new content could not be synced. A full disk counts as a failed write, because
+/// the new content is thrown away and no other file depends on it.
 fn not_synced(source: &io::Error) -> Action {
     let is_full =
         matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
     if is_full { Action::Write } else { Action::Sync }
 }
 
-/// Lets only the owner read the file that is opened with it.
+/// Makes a file that is opened with these options readable for its owner only.
 pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);

@@ -1,4 +1,4 @@
-//! Temporary files: how they are named, and what interrupted writes left.
+//! Temporary files: their names, and how to remove the ones that interrupted writes left.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -7,20 +7,20 @@ use std::path::Path;
 
 use crate::error::{Action, StoreError};
 
-/// What the names of our temporary files begin with; the name of their file follows.
+/// The names of temporary files start with this. The name of the file that they replace follows.
 const PREFIX: &str = ".dirigent-";
 
-/// What the names of our temporary files end with.
+/// The names of temporary files end with this.
 const SUFFIX: &str = ".tmp";
 
-/// A new file beside the one that it is to replace; gone when dropped.
+/// Creates a file beside the one that it will replace. The file is removed when it is dropped.
 pub(super) fn temporary(folder: &Path, name: &OsStr) -> io::Result<tempfile::NamedTempFile> {
-    // For the owner alone, which is how the crate makes its files on Unix.
+    // On Unix the crate `tempfile` makes its files for the owner alone.
     tempfile::Builder::new().prefix(&prefix_of(name)).suffix(SUFFIX).tempfile_in(folder)
 }
 
-/// The beginning of the names of a file's temporary files. It holds the file's name, so that two
-/// stores in one folder leave each other's alone.
+/// Returns the start of the names of a file's temporary files. It contains the file's name, so that two
+/// stores in one folder do not remove each other's files.
 fn prefix_of(name: &OsStr) -> OsString {
     let mut prefix = OsString::from(PREFIX);
     prefix.push(name);
@@ -28,8 +28,9 @@ fn prefix_of(name: &OsStr) -> OsString {
     prefix
 }
 
-/// Removes what interrupted writes left in a folder: of one file, or, in a folder that is wholly
-/// ours, of all. The caller holds the lock, so no other store is writing them. Returns how many it removed.
+/// Removes the files that interrupted writes left in a folder, and returns how many. These are the files of
+/// one name, or all of them in a folder that belongs to the store alone. The caller holds the lock, so no
+/// other store is writing them.
 pub(crate) fn remove_strays(folder: &Path, of: Option<&OsStr>) -> Result<usize, StoreError> {
     let refused = |source| StoreError::not_done(Action::RemoveStray, folder, source);
     let prefix = of.map_or_else(|| PREFIX.into(), prefix_of);

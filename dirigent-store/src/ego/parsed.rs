@@ -1,4 +1,4 @@
-//! `ego.json` as a value.
+//! Parses `ego.json`.
 
 use dirigent::{AgentId, UserId};
 
@@ -7,18 +7,19 @@ use crate::agent_name::is_name;
 use crate::error::BadFile;
 use crate::record::fields::{Field, Fields, Whole, string};
 
-/// How large the file may be, in bytes.
+/// The largest file that is read, in bytes.
 pub(super) const FILE_MAX: usize = 64 << 20;
 
-/// The column that holds the agents' accounts.
+/// The column with the agents' accounts.
 const ACCOUNT: &str = "discord-id";
 
-/// Reads the content of padded-cell's `ego.json`, without any I/O. Only `columns` and
-/// `agentScope` are looked at; accounts in other scopes are not used.
+/// Parses the content of padded-cell's `ego.json`, without any I/O. It looks only at `columns` and
+/// `agentScope`. Accounts in other scopes are ignored.
 ///
 /// # Errors
 ///
-/// [`BadFile`] when it is no JSON object, or `columns` is no array or `agentScope` no object.
+/// Returns [`BadFile`] if the content is not a JSON object, if `columns` is not an array, or if
+/// `agentScope` is not an object.
 ///
 /// # Examples
 ///
@@ -63,7 +64,7 @@ pub fn parse_ego(content: &[u8]) -> Result<ParsedEgo, BadFile> {
     })
 }
 
-/// What of `ego.json` matters here. `Debug` shows none of the agents' values.
+/// The parts of `ego.json` that a scan uses. `Debug` hides the agents' values.
 ///
 /// ```
 /// let ego = dirigent_store::ego::parse_ego(br#"{ "columns": ["mood"] }"#).unwrap();
@@ -71,43 +72,44 @@ pub fn parse_ego(content: &[u8]) -> Result<ParsedEgo, BadFile> {
 /// ```
 #[derive(Clone)]
 pub struct ParsedEgo {
-    /// The names of the columns; what is no text is passed over.
+    /// The names of the columns. An item that is not text is skipped.
     columns: Vec<String>,
     /// The agents in the order of the file, each with its values as they were written.
     agents: Vec<(String, Box<str>)>,
 }
 
-/// What the file says of one agent.
+/// The data of one agent in the file.
 pub(super) struct EgoAgent {
     pub(super) agent: AgentId,
-    /// Its account, or why it is passed over.
+    /// The agent's account, or the reason why the agent is skipped.
     pub(super) account: Result<UserId, SkipReason>,
     pub(super) name: EgoName,
 }
 
-/// What the file says of an agent's name.
+/// An agent's name in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum EgoName {
     /// The file has no name for the agent.
     Unset,
     /// The file has this name.
     Set(String),
-    /// Something that is no name.
+    /// The file has a value that cannot be a name.
     Unfit,
 }
 
 impl ParsedEgo {
-    /// Whether the file declares accounts, by which padded-cell is detected.
+    /// Returns true if the file declares accounts. This is how a scan detects padded-cell.
     pub fn has_accounts(&self) -> bool {
         self.declares(ACCOUNT)
     }
 
-    /// The agents in the order of the file, as they are written there.
+    /// Returns the agents in the order of the file, as they are written there.
     pub fn agents(&self) -> impl Iterator<Item = &str> {
         self.agents.iter().map(|(agent, _)| agent.as_str())
     }
 
-    /// What the file says of each agent. One that is named twice comes once.
+    /// Returns the data of each agent in the file. An agent that the file names twice is returned
+    /// once.
     pub(super) fn read(&self, options: &EgoOptions) -> Vec<EgoAgent> {
         let mut times = std::collections::HashMap::new();
         for agent in self.agents() {
@@ -151,7 +153,7 @@ fn account_of(fields: &Fields<'_>, moderator: Option<UserId>) -> Result<UserId, 
     if moderator == Some(account) { Err(SkipReason::Moderator) } else { Ok(account) }
 }
 
-/// The value of the first of these columns in which something stands.
+/// Returns the value from the first of these columns that has one.
 fn name_of(fields: &Fields<'_>, columns: &[&str]) -> EgoName {
     for column in columns {
         let text = match fields.field(column) {

@@ -1,4 +1,4 @@
-//! What a scan found and did.
+//! The report of a scan.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use dirigent::{AgentId, UserId};
 
 use crate::error::BadFile;
 
-/// What a scan of `ego.json` found and did.
+/// The result of a scan of `ego.json`.
 ///
 /// ```
 /// use dirigent::MemoryIdentities;
@@ -25,25 +25,26 @@ use crate::error::BadFile;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EgoReport {
-    /// Whether there is a padded-cell to read from. If not, all lists are empty.
+    /// Tells you if there is a padded-cell to read from. If not, all lists are empty.
     pub detection: Detection,
     /// The entries that are new, in order.
     pub added: Vec<Identity>,
-    /// The entries that were changed, with [`KnownAgents::Overwrite`](crate::ego::KnownAgents) only.
+    /// The entries that were changed. There are some only with
+    /// [`KnownAgents::Overwrite`](crate::ego::KnownAgents).
     pub changed: Vec<Identity>,
-    /// The agents that the registry knew already, with the same account.
+    /// The agents that were already in the registry with the same account.
     pub unchanged: Vec<AgentId>,
-    /// The agents that were passed over, and why.
+    /// The agents that were skipped, each with the reason.
     pub skipped: Vec<(AgentId, SkipReason)>,
-    /// Where the file and the registry say different things, and the registry stayed as it is.
+    /// The differences between the file and the registry. The registry was not changed there.
     pub conflicts: Vec<Conflict>,
-    /// Agents whose name in the file has over 100 characters, or one that cannot be shown in a
-    /// line, or is no text. Where they are new, their id is their name.
+    /// The agents with a name in the file that was refused. Such a name has more than 100
+    /// characters, cannot be shown in a line, or is not text. A new agent gets its id as its name.
     pub names_refused: Vec<AgentId>,
 }
 
 impl EgoReport {
-    /// A report of a scan that has done nothing yet.
+    /// Returns the report of a scan that has not changed anything yet.
     pub(super) const fn new(detection: Detection) -> Self {
         Self {
             detection,
@@ -56,13 +57,13 @@ impl EgoReport {
         }
     }
 
-    /// Whether padded-cell was detected: the file is there and declares accounts.
+    /// Returns true if padded-cell was detected: the file exists and declares accounts.
     pub fn is_detected(&self) -> bool {
         self.detection == Detection::Detected
     }
 }
 
-/// Whether there is a padded-cell to read from.
+/// Tells you if a scan found a padded-cell to read from.
 ///
 /// ```
 /// use dirigent_store::ego::{Detection, EgoAbsent};
@@ -71,9 +72,9 @@ impl EgoReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "it is there or it is not")]
 pub enum Detection {
-    /// There is.
+    /// There is a padded-cell.
     Detected,
-    /// There is none, or none that can be used, which comes to the same.
+    /// There is none, or its file cannot be used, which has the same effect.
     Absent(EgoAbsent),
 }
 
@@ -86,24 +87,25 @@ pub enum Detection {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EgoAbsent {
-    /// The host said that padded-cell is not loaded.
+    /// Your program said that padded-cell is not loaded.
     #[error("the host has not loaded padded-cell")]
     NotLoaded,
     /// The file does not exist.
     #[error("there is no file")]
     NoFile,
-    /// The file cannot be read: no permission, a folder, a pipe.
+    /// The file cannot be read. For example, the permission is missing, or the path is a folder or a
+    /// pipe.
     #[error("the file cannot be read: {0}")]
     Unreadable(io::ErrorKind),
-    /// The file is not what padded-cell writes.
+    /// The file is not in the form that padded-cell writes.
     #[error("the file cannot be used: {0}")]
     Malformed(BadFile),
-    /// The file is fine, but declares no accounts.
+    /// The file is valid, but it declares no accounts.
     #[error("the file declares no column discord-id")]
     NoColumn,
 }
 
-/// Why an agent of `ego.json` was passed over.
+/// Why an agent of `ego.json` was skipped.
 ///
 /// ```
 /// use dirigent_store::ego::SkipReason;
@@ -115,17 +117,17 @@ pub enum SkipReason {
     /// The account is missing, empty or blank.
     #[error("it has no discord-id")]
     NoAccount,
-    /// The account is no Discord id in quotes, or there are two.
+    /// The account is not a Discord id in quotes, or there are two accounts.
     #[error("its discord-id is no Discord id in quotes")]
     BadAccount,
-    /// The agent's id is blank, longer than 100 characters, or has characters that break a line or
-    /// turn its direction.
+    /// The agent's id is blank, is longer than 100 characters, or has characters that break a line
+    /// or change the direction of the text.
     #[error("its id cannot be shown")]
     BadAgent,
-    /// The agent stands there more than once.
+    /// The file has the agent more than once.
     #[error("it stands in the file more than once")]
     NamedTwice,
-    /// What stands under the agent's id is no object.
+    /// The value of the agent is not an object.
     #[error("it is no object")]
     NotAnObject,
     /// The account is the moderator's.
@@ -136,7 +138,7 @@ pub enum SkipReason {
     StoreFailed,
 }
 
-/// The file and the registry disagree about an agent.
+/// A difference between the file and the registry.
 ///
 /// ```
 /// use dirigent::UserId;
@@ -152,15 +154,15 @@ pub enum SkipReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "who, what, and against what")]
 pub struct Conflict {
-    /// The agent.
+    /// The agent that it is about.
     pub agent: AgentId,
-    /// Its account in the file.
+    /// The agent's account in the file.
     pub account: UserId,
-    /// What the registry says.
+    /// The registry's entry instead.
     pub registry: ConflictKind,
 }
 
-/// What the registry says against the file.
+/// The registry's entry that differs from the file's.
 ///
 /// ```
 /// use dirigent::UserId;
@@ -172,6 +174,6 @@ pub struct Conflict {
 pub enum ConflictKind {
     /// The agent has this account.
     OtherAccount(UserId),
-    /// The account is this agent's.
+    /// The account belongs to this agent.
     OwnedBy(AgentId),
 }

@@ -1,4 +1,4 @@
-//! A registry that scans `ego.json` when it is first read.
+//! A registry that scans `ego.json` before the first read.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,12 +11,12 @@ use super::{Detection, EgoAbsent, EgoOptions, EgoReport, scan_ego};
 use crate::error::OpenError;
 use crate::json::identities::JsonIdentities;
 
-/// Another registry, into which `ego.json` is scanned once: before it is read for the first time,
-/// which is when the driver starts. Clones share it, so a host keeps one for the report and
-/// for [`rescan`](Self::rescan).
+/// A registry around another one. It scans `ego.json` once, before it is read for the first time, which happens
+/// when the driver starts. Clones share the registry, so you can keep one for the report and for
+/// [`rescan`](Self::rescan).
 ///
-/// Changes that are made through it wait for a scan under way, so that a scan never overwrites an
-/// agent that is registered meanwhile.
+/// A change that you make through this registry waits for a running scan. So a scan never overwrites an agent that
+/// is registered in the meantime.
 ///
 /// ```
 /// use dirigent::{IdentityStore, MemoryIdentities};
@@ -43,9 +43,9 @@ struct Scanner<S> {
     registry: S,
     path: PathBuf,
     options: EgoOptions,
-    /// Held while a scan or a write is under way.
+    /// Held during a scan or a write.
     turn: tokio::sync::Mutex<()>,
-    /// What the last scan found; none before the first.
+    /// The report of the last scan. `None` before the first one.
     report: Mutex<Option<Arc<EgoReport>>>,
 }
 
@@ -74,7 +74,7 @@ impl<S> Clone for ScannedIdentities<S> {
 }
 
 impl<S> ScannedIdentities<S> {
-    /// Puts a scan of this file before a registry. Nothing is read yet.
+    /// Creates a registry that scans this file into another registry. The file is not read yet.
     pub fn new(registry: S, path: impl AsRef<Path>, options: EgoOptions) -> Self {
         let turn = tokio::sync::Mutex::new(());
         let path = path.as_ref().to_owned();
@@ -82,38 +82,39 @@ impl<S> ScannedIdentities<S> {
         Self { shared: Arc::new(Scanner { registry, path, options, turn, report }) }
     }
 
-    /// The registry inside. What is changed there directly does not wait for a scan.
+    /// Returns the registry inside. A change that you make there directly does not wait for a scan.
     pub fn inner(&self) -> &S {
         &self.shared.registry
     }
 
-    /// What the last scan found; none before the first.
+    /// Returns the report of the last scan, or `None` before the first one.
     pub fn report(&self) -> Option<Arc<EgoReport>> {
         self.shared.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether the last scan detected padded-cell: whether a page offers to scan again.
+    /// Returns true if the last scan detected padded-cell. For example, a page can then offer to scan again.
     pub fn is_detected(&self) -> bool {
         self.report().is_some_and(|report| report.is_detected())
     }
 }
 
-/// The folder in the home folder in which both files are by default.
+/// The folder in the home folder that contains both files by default.
 const DEFAULT_FOLDER: &str = ".openclaw";
 
-/// What padded-cell's file is called.
+/// The name of padded-cell's file.
 const EGO_FILE_NAME: &str = "ego.json";
 
 impl ScannedIdentities<JsonIdentities> {
-    /// Opens the registry at its default path, `.openclaw/dirigent-identity.json` in the home folder of the
-    /// process's user, and puts a scan of `ego.json` in the same folder before it. What is missing is no error: the
-    /// registry's folder is made, and without `ego.json` no agent is added.
+    /// Opens the registry at its default path, which is `.openclaw/dirigent-identity.json` in the home folder of
+    /// the process's user. It scans `ego.json` in the same folder. A missing file is not an error: the registry's
+    /// folder is created, and without `ego.json` no agent is added.
     ///
-    /// Works on the calling thread, as [`JsonIdentities::open`].
+    /// This works on the calling thread, like [`JsonIdentities::open`].
     ///
     /// # Errors
     ///
-    /// [`OpenError::NoHome`] when the home folder is not known, else as [`JsonIdentities::open`].
+    /// Returns [`OpenError::NoHome`] if the home folder is not known, and otherwise the errors of
+    /// [`JsonIdentities::open`].
     ///
     /// ```no_run
     /// use dirigent_store::ego::{EgoOptions, ScannedIdentities};
@@ -127,11 +128,11 @@ impl ScannedIdentities<JsonIdentities> {
         Self::open_in(home.ok_or(OpenError::NoHome)?.join(DEFAULT_FOLDER), options)
     }
 
-    /// The same with both files in this folder.
+    /// Opens the registry like [`open_default`](Self::open_default), but with both files in this folder.
     ///
     /// # Errors
     ///
-    /// As [`JsonIdentities::open`].
+    /// Returns the errors of [`JsonIdentities::open`].
     pub fn open_in(folder: impl AsRef<Path>, options: EgoOptions) -> Result<Self, OpenError> {
         let folder = folder.as_ref();
         let registry = JsonIdentities::open(folder.join(JsonIdentities::FILE_NAME))?;
@@ -140,14 +141,15 @@ impl ScannedIdentities<JsonIdentities> {
 }
 
 impl<S: IdentityStore> ScannedIdentities<S> {
-    /// Scans again, where padded-cell is there now. When the report has anything added or changed, the driver
-    /// wants to be told that the registry changed.
+    /// Scans the file again. If the report lists added or changed agents, call
+    /// [`Dirigent::identities_changed`](dirigent::Dirigent::identities_changed), because the driver keeps what it
+    /// has read.
     ///
     /// # Errors
     ///
-    /// [`RescanError::Absent`] when there is no padded-cell to read from, which [`report`](Self::report) and
-    /// [`is_detected`](Self::is_detected) then say as well; the registry stays as it is. [`RescanError::Store`]
-    /// when the registry cannot be read; the last report then stays.
+    /// Returns [`RescanError::Absent`] if there is no padded-cell to read from. [`report`](Self::report) and
+    /// [`is_detected`](Self::is_detected) then say so as well, and the registry stays as it is. Returns
+    /// [`RescanError::Store`] if the registry cannot be read. Then the last report stays.
     pub async fn rescan(&self) -> Result<Arc<EgoReport>, RescanError> {
         let _turn = self.shared.turn.lock().await;
         let report = self.scan().await?;
@@ -170,7 +172,7 @@ impl<S: IdentityStore> IdentityStore for ScannedIdentities<S> {
     async fn all(&self) -> Result<Vec<Identity>, ApiError> {
         if self.report().is_none() {
             let _turn = self.shared.turn.lock().await;
-            // The task that held the turn may have scanned.
+            // The task that held the lock may have scanned already.
             if self.report().is_none() {
                 self.scan().await?;
             }

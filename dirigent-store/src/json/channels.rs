@@ -1,7 +1,8 @@
-//! Channels in JSON files, one a channel. A commit is answered when it is on the disk.
+//! Stores channels in JSON files, one file for each channel. A commit is answered once it is on the disk.
 //!
-//! `store` is what is done with the files, `folder` knows which one is where, and `work` has the threads: one works on a
-//! channel at a time, several on different ones. `agents` and `history` are the other files.
+//! `store` contains the work on the files, and `folder` knows their paths. `work` has the threads: at most one thread
+//! works on a channel at a time, and several threads work on different channels. `agents` and `history` are the other
+//! files.
 
 pub(crate) mod agents;
 mod folder;
@@ -29,32 +30,34 @@ use crate::error::{OpenError, StoreError};
 use crate::problems::Problems;
 use crate::worker::{About, Answer, Life, queue};
 
-/// A [`ChannelStore`] on JSON files in one folder, which is wholly its own, for bots with some hundred channels. Clones share it.
+/// A [`ChannelStore`] on JSON files in one folder, for bots with some hundred channels. The folder belongs to the store
+/// alone. Clones share it.
 ///
-/// * `channels/<id>.json` is a channel: its mode and discussion in front, then the state of its turns, with a version and a
-///   checksum. You may read it; one that was edited counts as corrupt. `<id>.history.jsonl` beside it holds the channel's newest
-///   transitions, a line each, and `agents.json` the agents in the order of their keys.
-/// * A commit is on the disk when it returns, that of a [`Durability::Turn`](dirigent::store::Durability::Turn) as well: the new
-///   content is written beside the old and synced, takes its place, and the folder is synced. So a power cut leaves the last
-///   commit that was acknowledged, and never half a file. Because each commit waits for the disk by itself, `SqliteStore` is
-///   faster, and the better choice from about 100 channels that talk at the same moment.
-/// * One process has the folder open at a time.
-///   It stays locked until it is [closed](Self::close) or every clone is gone, those that a
-///   [`Dirigent`](dirigent::Dirigent) and its [`Driver`](dirigent::Driver) hold included.
-/// * A damaged file bars its channel, and no other, across restarts: it loads as
-///   [`Barred::Damaged`](dirigent::store::Barred) until a commit [replaces it](Commit::replaces_damaged), which keeps a copy as
-///   `<id>.json.corrupt-N`. To mend it by hand, restore the file from a backup that is as new; moving it away makes the channel
-///   one that was never seen, in which every agent may speak.
-/// * A file that is whole and not understood, because another version wrote it, is left alone and loads
-///   as [`Barred::OtherVersion`](dirigent::store::Barred). Fields that are not known are kept.
-/// * [`problems`](Self::problems) tells of both. Without `agents.json`, the names that the
-///   channels' files hold are used.
-/// * A failed write changes nothing and may be repeated. After a failed sync it is not known what
-///   the disk has: all further calls answer [`StoreError::Broken`] until the store is opened again.
+/// * `channels/<id>.json` is a channel. Its mode and its discussion come first, then the state of its turns, with a
+///   version and a checksum. You may read the file, but an edited file counts as corrupt. `<id>.history.jsonl` beside
+///   it has the channel's newest transitions, one on each line. `agents.json` lists the agents in the order of their
+///   keys.
+/// * A commit is on the disk when it returns, even with [`Durability::Turn`](dirigent::store::Durability::Turn). The new
+///   content is written beside the old and synced, it replaces the old, and the folder is synced. So a power cut leaves
+///   the last commit that was acknowledged, and never half a file. Each commit waits for the disk by itself.
+///   `SqliteStore` is faster for that reason, and it is the better choice from about 100 channels that talk at the same
+///   time.
+/// * One process has the folder open at a time. The folder stays locked until you [close](Self::close) the store or
+///   every clone is dropped. A [`Dirigent`](dirigent::Dirigent) and its [`Driver`](dirigent::Driver) have clones, too.
+/// * A damaged file makes its channel unusable, but no other channel, and this lasts across restarts. The channel loads
+///   as [`Barred::Damaged`](dirigent::store::Barred) until a commit [replaces it](Commit::replaces_damaged), which
+///   keeps a copy as `<id>.json.corrupt-N`. If you want to repair the file by hand, restore it from a backup that is as
+///   new. If you move it away, the channel counts as new, so every agent may speak in it.
+/// * If another version wrote a file and this one cannot interpret it, the store does not change it, and the channel
+///   loads as [`Barred::OtherVersion`](dirigent::store::Barred). Unknown fields are kept.
+/// * [`problems`](Self::problems) lists the files of both kinds. If `agents.json` is missing, the store uses the names
+///   in the channels' files.
+/// * A failed write changes nothing, and you may repeat it. After a failed sync the content of the disk is unknown, so
+///   all further calls return [`StoreError::Broken`] until you open the store again.
 ///
-/// All work happens on threads of the store's own, which start with the first call and end,
-/// joined, when the last clone is dropped; that waits for what was asked, so call
-/// [`close`](Self::close) first where nothing may block.
+/// All work happens on the store's own threads. They start with the first call, and they are joined when the last clone
+/// is dropped. That waits for the work that was requested, so call [`close`](Self::close) first if the thread must not
+/// block.
 ///
 /// ```
 /// use dirigent::ChannelId;
@@ -90,13 +93,14 @@ struct FileWorkers {
 }
 
 impl JsonChannels {
-    /// Opens the folder, which is made where it is missing. Works on the calling thread: open it
-    /// before the runtime has anything to do.
+    /// Opens the folder, and creates it if it is missing. This works on the calling thread, so open the store before
+    /// the runtime has anything to do.
     ///
     /// # Errors
     ///
-    /// [`OpenError::InUse`] when it is open already, [`BadFile::OtherVersion`](crate::BadFile::OtherVersion) when
-    /// another version wrote the folder or its agents, else what the system refused.
+    /// Returns [`OpenError::InUse`] if the folder is already open, and
+    /// [`BadFile::OtherVersion`](crate::BadFile::OtherVersion) if another version wrote the folder or its agents.
+    /// Otherwise returns the error of the system.
     pub fn open(options: impl Into<ChannelOptions>) -> Result<Self, OpenError> {
         let options = options.into();
         let (root, history_max) = (options.path.clone(), options.history_max);
@@ -107,21 +111,21 @@ impl JsonChannels {
         Ok(Self { shared: Arc::new(FileWorkers { history_max, problems, life }) })
     }
 
-    /// The files that could not be read since the store was opened, the first thousand of them.
+    /// Returns the files that could not be read since the store was opened, but only the first 1,000.
     pub fn problems(&self) -> Vec<ChannelProblem> {
         self.shared.problems.all()
     }
 
-    /// Finishes what was asked for and gives the folder free. All later calls answer [`StoreError::Closed`].
+    /// Finishes the requested work and unlocks the folder. All later calls return [`StoreError::Closed`].
     ///
     /// # Errors
     ///
-    /// The threads were cut short by a panic; what was answered is on the disk.
+    /// Returns an error if a panic ended the threads early. Every commit that was answered is on the disk.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.shared.life.close().await
     }
 
-    /// Has work done, even if its caller no longer waits for the answer.
+    /// Sends work to the threads. It is done even if its caller stops waiting for the answer.
     async fn ask<T, F>(&self, about: About, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -130,7 +134,7 @@ impl JsonChannels {
         let job = |answer: Answer<T>| {
             let work = Box::new(move |store: &Store| {
                 let done = store.check().and_then(|()| work(store));
-                // A caller that waits no longer hears of it from the next load.
+                // A caller that has stopped waiting sees the result with its next load.
                 let _ = answer.send(done.and_then(|done| store.check_again().map(|()| done)));
             });
             Job { about, work }
@@ -158,7 +162,7 @@ impl ChannelStore for JsonChannels {
     }
 
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
-        // It is dropped before its answer: who asked uses its memory again.
+        // The commit is dropped before its answer, because the caller reuses its memory.
         let committed = self.ask(About::Change(commit.channel), move |store| store.commit(&commit));
         match committed.await? {
             Committed::Done(revision) => Ok(revision),
@@ -309,7 +313,7 @@ mod tests {
         }
     }
 
-    /// What is on its way when another thread's sync fails may be what the disk did not take.
+    /// If another thread's sync fails, the disk may have lost the work that is still running.
     #[tokio::test]
     async fn a_change_beside_which_a_sync_failed_is_in_doubt() {
         let (_home, folder, store) = opened();

@@ -18,28 +18,27 @@ pub use self::parsed::{ParsedIdentities, parse_identities};
 use crate::error::{BadFile, OpenError, StoreError};
 use crate::worker::Worker;
 
-/// An [`IdentityStore`] on one JSON file: an array of objects with the fields `discordUserId`,
-/// `agentId` and `agentName`, all strings. Clones share it.
+/// An [`IdentityStore`] on one JSON file. The file is an array of objects with the fields `discordUserId`, `agentId`
+/// and `agentName`, which are all strings. Clones share the store.
 ///
-/// * One process has it open at a time: it stays locked until every clone is gone, those that a
-///   [`Dirigent`](dirigent::Dirigent) and its [`Driver`](dirigent::Driver) hold included. People may edit the file meanwhile: every call works on
-///   what is there now. What is saved by hand in the moment of a `register` is lost, as with any two
-///   editors.
-/// * A change is on the disk, synced, when its call returns; the file is replaced, so that a
-///   reader finds the old or the new content. It keeps its mode and its group; one that the store makes is for its
-///   owner alone.
-/// * An entry that cannot be read does not count and stays as it is; so do fields that this version
-///   does not know. An object with a field `entries` around the array is read, and kept.
-/// * A file that cannot be read as a whole is not opened and left alone: without it, agents would be
-///   strangers. [`open_or_begin_anew`](Self::open_or_begin_anew) renames it to `<name>.corrupt-N` and
-///   starts empty; [`problems`](Self::problems) tells. When it becomes unreadable later, calls fail and
-///   leave it alone: another program may be writing it.
-/// * `register` refuses, as [`ErrorKind::Invalid`] with a [`BadEntry`] as its source, an account
-///   that is no Discord id, an agent's id that cannot be shown in a line, and a name of more
-///   than 100 characters. Names are for people and may hold any character.
+/// * One process has the file open at a time. The file stays locked until every clone is dropped, and a
+///   [`Dirigent`](dirigent::Dirigent) and its [`Driver`](dirigent::Driver) have clones, too. You may edit the file in
+///   the meantime, because every call reads it again. If you save the file at the same moment as a `register`, your
+///   change is lost, as with any two editors.
+/// * A change is on the disk and synced when its call returns. The file is replaced, so a reader finds the old or the
+///   new content. It keeps its mode and its group. A file that the store creates is for its owner alone.
+/// * An entry that cannot be read does not count and stays as it is. Unknown fields stay, too. If an object with a
+///   field `entries` is around the array, the store reads it and keeps it.
+/// * If the whole file cannot be read, the store does not open it and does not change it, because all agents would be
+///   strangers without it. [`open_or_begin_anew`](Self::open_or_begin_anew) renames it to `<name>.corrupt-N` and starts
+///   empty, and [`problems`](Self::problems) tells you. If the file becomes unreadable later, calls fail and do not
+///   change it, because another program may be writing it.
+/// * `register` refuses an account that is not a Discord id, an agent's id that cannot be shown in a line, and a name
+///   of more than 100 characters. The error is an [`ErrorKind::Invalid`] with a [`BadEntry`] as its source. A name is
+///   for people, so it may contain any character.
 ///
-/// All work on the file happens on a thread of its own, which starts with the first call. What was
-/// asked for is done even if its caller stops waiting for the answer; dropping the last handle waits for it.
+/// All work on the file happens on its own thread, which starts with the first call. Requested work is done even if its
+/// caller stops waiting for the answer. When you drop the last handle, the drop waits for the work.
 ///
 /// ```
 /// use dirigent::ports::Identity;
@@ -69,29 +68,29 @@ pub struct JsonIdentities {
 
 #[derive(Debug)]
 struct RegistryWriter {
-    /// Dropped first, so that the last write is made before the lock is given up.
+    /// It is dropped first, so that the last write is made before the lock is released.
     worker: Worker,
     path: PathBuf,
     registry: Arc<Mutex<Registry>>,
-    /// Not behind the registry's lock, which is held while the disk works.
+    /// It is outside the registry's lock, because that lock is held while the disk works.
     problems: Arc<Mutex<Problems>>,
 }
 
-/// What the worker's jobs work on.
+/// The data that the worker's jobs use.
 #[derive(Debug)]
 struct Registry {
     file: RegistryFile,
     problems: Arc<Mutex<Problems>>,
 }
 
-/// What was wrong when the store was opened, and what is wrong now.
+/// The problems at the time of opening, and the problems now.
 #[derive(Debug, Default)]
 struct Problems {
     opening: Option<RegistryProblem>,
     entries: Vec<RegistryProblem>,
 }
 
-/// A defect of the registry's file that an operator should look at.
+/// A problem of the registry's file that an operator should look at.
 ///
 /// ```
 /// use dirigent_store::{JsonIdentities, RegistryProblem};
@@ -108,17 +107,16 @@ struct Problems {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegistryProblem {
-    /// The whole file could not be read when the store was opened, and it was to begin anew then: the
-    /// registry started empty.
+    /// The whole file could not be read at the time of opening, so the registry started empty, as you had asked.
     KeptAside {
-        /// Where the file is now.
+        /// The path of the file now.
         kept: PathBuf,
         /// What is wrong with it.
         reason: BadFile,
     },
     /// An entry does not count.
     BadEntry {
-        /// Its place in the file, from 1.
+        /// The place of the entry in the file, counted from 1.
         number: usize,
         /// What is wrong with it.
         reason: BadEntry,
@@ -139,27 +137,27 @@ impl fmt::Display for RegistryProblem {
 }
 
 impl JsonIdentities {
-    /// What the file is called where a host has no other wish.
+    /// The usual name of the file.
     pub const FILE_NAME: &str = "dirigent-identity.json";
 
-    /// Opens the registry, which need not exist yet; its folder is made where it is missing. Works
-    /// on the calling thread: open it before the runtime has anything to do.
+    /// Opens the registry. The file need not exist yet, and its folder is created if it is missing. This works on the
+    /// calling thread, so open the registry before the runtime has anything to do.
     ///
     /// # Errors
     ///
-    /// [`OpenError::InUse`] when it is open already, [`OpenError::Damaged`] when it cannot be read as a
-    /// whole, else what the system refused.
+    /// Returns [`OpenError::InUse`] if the registry is already open, and [`OpenError::Damaged`] if the whole file
+    /// cannot be read. Otherwise returns the error of the system.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open_as(path.as_ref(), false)
     }
 
-    /// As [`open`](Self::open), but keeps a file aside that cannot be read as a whole, and starts
-    /// empty: every registration in it is lost. For an operator who decided so;
-    /// [`problems`](Self::problems) says where the file is.
+    /// Opens the registry like [`open`](Self::open). But a file that cannot be read as a whole gets another name, and
+    /// the registry starts empty, so every registration in that file is lost. Call this only if an operator has decided
+    /// it. [`problems`](Self::problems) has the path of the old file.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), but for [`OpenError::Damaged`].
+    /// Returns the errors of [`open`](Self::open), except [`OpenError::Damaged`].
     pub fn open_or_begin_anew(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open_as(path.as_ref(), true)
     }
@@ -179,19 +177,19 @@ impl JsonIdentities {
         Ok(Self { shared: Arc::new(RegistryWriter { worker, path, registry, problems }) })
     }
 
-    /// Where the file is, links resolved.
+    /// Returns the path of the file, with links resolved.
     pub fn path(&self) -> &Path {
         &self.shared.path
     }
 
-    /// What is wrong with the file: whether it was kept aside when the store was opened, and the
-    /// entries that did not count when it was read last.
+    /// Returns the problems of the file: the one at the time of opening, if the file was renamed, and the entries that
+    /// did not count in the last read.
     pub fn problems(&self) -> Vec<RegistryProblem> {
         let problems = lock(&self.shared.problems);
         problems.opening.iter().chain(&problems.entries).cloned().collect()
     }
 
-    /// Has something done with the registry, on its thread.
+    /// Runs work on the registry, on its thread.
     async fn on_thread<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Registry) -> T + Send + 'static,
@@ -242,7 +240,7 @@ impl Registry {
         Ok(is_known)
     }
 
-    /// Reads the file, and notes what is wrong with it.
+    /// Reads the file, and notes its problems.
     fn read(
         &self,
         read: impl FnOnce(&RegistryFile) -> Result<ParsedIdentities, StoreError>,
@@ -262,7 +260,7 @@ impl Registry {
     }
 }
 
-/// A panic in a job leaves nothing half done in memory: what counts is in the file.
+/// A panic in a job leaves no half-made change in memory, because only the file counts.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,5 @@
-//! A recorded channel as a file, to be replayed later and elsewhere: why did B not answer?
+//! Writes the recording of a channel to a file, so that you can replay it later and elsewhere. For example, it
+//! answers why agent B did not reply.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,20 +21,21 @@ use crate::record::{Extras, parse_record, record_text};
 
 mod input;
 
-/// The version of the form that this crate writes, and the only one it reads.
+/// The version of the form that this crate writes, and the only one that it reads.
 const VERSION: u32 = 2;
 
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 64 * 1024 * 1024;
 
-/// What of the file was expected.
+/// The expected shape of the file, for errors.
 const SHAPE: &str = "a recording: one line that says where it begins, then one line for each input";
 
-/// One channel's recording with the names of its agents: what [`dirigent::replay::Recording`] holds, and the
-/// program `dirigent trace` reads. One line says where it begins, then there is one for each input.
+/// The recording of one channel with the names of its agents. It has the data of a
+/// [`dirigent::replay::Recording`], and the program `dirigent trace` reads it. The first line has the state at
+/// the start, and each further line has one input.
 ///
-/// It holds no text but the ends of messages, at most 64 characters each and without white space, since
-/// the machine compares them; who would not show these shows no recording.
+/// The only text in it is the ends of messages, at most 64 characters each and without white space, because the
+/// machine compares them. If you do not want to show these, do not show the recording.
 ///
 /// ```
 /// use dirigent::ChannelId;
@@ -51,16 +53,16 @@ const SHAPE: &str = "a recording: one line that says where it begins, then one l
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ChannelRecording {
-    /// Which channel.
+    /// The recorded channel.
     pub channel: ChannelId,
     /// All agents in the order of their keys, as [`ChannelStore::agents`](dirigent::store::ChannelStore::agents)
-    /// tells them.
+    /// returns them.
     pub agents: Vec<AgentId>,
-    /// What was recorded.
+    /// The recorded state and inputs.
     pub recorded: RecordedChannel,
 }
 
-/// Where a recording begins.
+/// The state at the start of a recording.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Head {
@@ -73,7 +75,7 @@ struct Head {
     start: Box<RawValue>,
 }
 
-/// As in a host's own file.
+/// This is the form of your program's own configuration file.
 impl Form for Config {
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         config_form::serialize(self, to)
@@ -92,23 +94,23 @@ structs! {
     }
 }
 
-/// The value is newer than this crate and has no form in a file yet.
+/// The value is newer than this crate, so it has no form in a file yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the recording holds a value that is newer than this store")]
 #[non_exhaustive]
 pub struct NewerValue;
 
 impl ChannelRecording {
-    /// Puts a recording together.
+    /// Creates a recording from its parts.
     pub const fn new(channel: ChannelId, agents: Vec<AgentId>, recorded: RecordedChannel) -> Self {
         Self { channel, agents, recorded }
     }
 
-    /// The file's content.
+    /// Returns the content of the file.
     ///
     /// # Errors
     ///
-    /// [`NewerValue`] when something in it has no form yet.
+    /// Returns [`NewerValue`] if a value in it has no form yet.
     pub fn to_text(&self) -> Result<String, NewerValue> {
         let snapshot = self.recorded.start.clone();
         let record = ChannelRecord { snapshot, ..ChannelRecord::default() };
@@ -133,11 +135,11 @@ impl ChannelRecording {
         Ok(text)
     }
 
-    /// Reads a file's content. A last line that was cut off is left out.
+    /// Parses the content of a file. An incomplete last line is ignored.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text.
+    /// Returns the reason if the text is not a valid recording.
     pub fn parse(text: &str) -> Result<Self, BadFile> {
         if text.len() > LARGEST {
             return Err(BadFile::TooLarge { limit: LARGEST });
@@ -162,11 +164,12 @@ impl ChannelRecording {
         Ok(Self { channel: head.channel, agents: head.agents, recorded })
     }
 
-    /// Writes it in the place of the file. Works on the calling thread.
+    /// Writes the recording to a file, and replaces an old one. This works on the calling thread.
     ///
     /// # Errors
     ///
-    /// What the system refused, or a value that is newer than this crate; the old file is as it was.
+    /// Returns an error if the system refused, or if a value is newer than this crate. Then the old file is
+    /// unchanged.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), StoreError> {
         let path = path.as_ref();
         let text = self.to_text().map_err(|newer| {
@@ -176,11 +179,11 @@ impl ChannelRecording {
         replace(path, text.as_bytes())
     }
 
-    /// Replays it: who was asked, who was denied, and why.
+    /// Replays the recording. The result shows which agents were asked, which were denied, and why.
     ///
     /// # Errors
     ///
-    /// When its beginning cannot be restored.
+    /// Returns an error if the state at the start cannot be restored.
     pub fn trace(&self) -> Result<Trace, RestoreError> {
         let name = |key: AgentKey| {
             let at = usize::try_from(key.get()).ok()?;

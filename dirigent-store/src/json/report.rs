@@ -1,4 +1,4 @@
-//! What the files of a channel tell by themselves: its state, and its newest transitions.
+//! Reads the files of a channel by themselves: its state and its newest transitions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,11 +16,12 @@ use crate::disk::{ReadError, read};
 use crate::error::{Action, StoreError};
 use crate::record::{LARGEST, ParsedChannel, TransitionFile, parse_channel};
 
-/// What a [`JsonChannels`](crate::JsonChannels) folder says of one channel: its state, and its newest transitions. `Display` says it in lines, and how to have what is not stored: what was
-/// said, who asked to speak, who was denied, and why. It holds no text of the conversation.
+/// The data of one channel in a [`JsonChannels`](crate::JsonChannels) folder: its state, and its newest transitions.
+/// `Display` writes it as lines of text. It also says how you can get the data that is not stored: the messages, the
+/// agents that asked to speak or were denied, and the reasons. It contains no text of the conversation.
 ///
-/// Nothing is changed and nothing is locked, so that it can be read while the library runs; it is then as of a moment
-/// ago.
+/// Reading does not change the files and does not lock them. So you can read the report while the library runs, but it
+/// is then a moment old.
 ///
 /// ```
 /// use dirigent_store::ChannelReport;
@@ -44,18 +45,19 @@ use crate::record::{LARGEST, ParsedChannel, TransitionFile, parse_channel};
 pub struct ChannelReport {
     /// The channel as it was stored last.
     pub channel: ParsedChannel,
-    /// Its newest transitions, oldest first, as far as they are stored.
+    /// The channel's newest transitions, the oldest one first, as far as they are stored.
     pub transitions: Vec<Transition>,
     names: BTreeMap<AgentKey, AgentId>,
 }
 
 impl ChannelReport {
-    /// Reads a channel's file, `<id>.json`, and `<id>.history.jsonl` beside it. Lines of that which cannot be read are
-    /// passed over. Works on the calling thread.
+    /// Reads the file of a channel, `<id>.json`, and `<id>.history.jsonl` beside it. It skips lines of the history that
+    /// cannot be read. This works on the calling thread.
     ///
     /// # Errors
     ///
-    /// [`StoreError::BadFile`] when the file is no channel's or is damaged, [`StoreError::Io`] when the system refused.
+    /// Returns [`StoreError::BadFile`] if the file is not that of a channel or is damaged, and [`StoreError::Io`] if
+    /// the system refused.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
         let content = content_of(path)?.ok_or_else(|| {
@@ -71,7 +73,7 @@ impl ChannelReport {
         Ok(Self { channel, transitions, names })
     }
 
-    /// The transitions as a table.
+    /// Returns the transitions as a table.
     pub fn trace(&self) -> Trace {
         Trace::of_transitions(&self.transitions, |key| self.names.get(&key).cloned())
     }
@@ -82,7 +84,7 @@ impl ChannelReport {
     }
 
     fn state(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The rules are the host's, and nothing in this report depends on them.
+        // The rules belong to the program, and nothing in this report depends on them.
         let machine = match TurnMachine::restore(
             Arc::new(Config::default()),
             &self.channel.record.snapshot,
@@ -156,12 +158,12 @@ fn unusable(f: &mut fmt::Formatter<'_>, error: &RestoreError) -> fmt::Result {
     writeln!(f, "  its state cannot be used: {error}")
 }
 
-/// Where the history of the channel with this file lies.
+/// Returns the path of the history for the channel with this file.
 fn history_of(path: &Path) -> PathBuf {
     path.with_extension("history.jsonl")
 }
 
-/// A line's transition. A name without a key gets one that no agent has.
+/// Parses the transition in a line. A name without a key gets a key that no agent has.
 fn transition(line: &[u8], names: &mut BTreeMap<AgentKey, AgentId>) -> Option<Transition> {
     let mut file: TransitionFile = serde_json::from_slice(line).ok()?;
     if let Some(name) = file.agent.take() {

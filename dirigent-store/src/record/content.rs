@@ -1,4 +1,4 @@
-//! A channel's record, as it stands in a file: first what a person looks for.
+//! The form of a channel's record in a file. The data that a person looks for comes first.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,13 +20,13 @@ use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Timestamp, TurnI
 use crate::record::form::{enums, structs};
 
 structs! {
-    /// A record. Absent is what is empty.
+    /// A record. Empty fields are absent.
     pub(super) struct RecordFile<'a> {
         mode: Mode,
         [opt] archived: Option<Box<Archived>>,
         [opt] initiator: Option<AgentKey>,
         [opt] discussion: Option<Arc<Discussion>>,
-        /// Who the agents are that the record names by their keys.
+        /// The names of the agents whose keys are in the record.
         [opt] agents: BTreeMap<AgentKey, AgentId>,
         snapshot: Cow<'a, Snapshot>,
         [opt] outbox: Vec<OutboxMessage>,
@@ -75,7 +75,7 @@ structs! {
         content: Arc<str>,
     }
 
-    /// What a reply has besides its text.
+    /// The parts of a reply besides its text.
     struct ExtrasFile for Extras as "Extras" {
         [opt] reply_to: Option<MessageId>,
         [opt] next: Option<AgentId>,
@@ -121,7 +121,7 @@ structs! {
         [opt] inline: bool,
     }
 
-    /// What an agent was handed of what was said.
+    /// The part of the conversation that an agent has received.
     struct HandedFile for Handed as "Handed" {
         agent: AgentKey,
         [opt] until: Option<MessageId>,
@@ -129,7 +129,7 @@ structs! {
         [opt] ahead: Vec<MessageId>,
     }
 
-    /// Which process wrote the record, and with which of its commits.
+    /// The process that wrote the record, and the number of that commit.
     struct WriterFile for Writer as "Writer" {
         process = u64,
         count = u64,
@@ -144,7 +144,7 @@ enums! {
 }
 
 impl<'a> RecordFile<'a> {
-    /// A record with the names of its agents.
+    /// Combines a record with the names of its agents.
     pub(super) fn new(record: &'a ChannelRecord, agents: &BTreeMap<AgentKey, AgentId>) -> Self {
         let ChannelRecord {
             snapshot,
@@ -195,7 +195,7 @@ impl From<RecordFile<'_>> for ChannelRecord {
             writer,
             ..
         } = file;
-        // What stands in front of the snapshot belongs to it, too.
+        // The fields in front of the snapshot belong to it, too.
         let mut snapshot = snapshot.into_owned();
         let standing = &mut snapshot.state.standing;
         (standing.mode, standing.archived, standing.initiator) = (mode, archived, initiator);

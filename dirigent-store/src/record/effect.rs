@@ -1,4 +1,4 @@
-//! Pending effects, as they stand in a file.
+//! The form of pending effects in a file.
 
 use dirigent::AgentId;
 use dirigent_core::snapshot::PendingEffect;
@@ -23,9 +23,9 @@ structs! {
         from: PhaseKind,
         to: PhaseKind,
         cause: Cause,
-        /// The agent's name, in a history, where it is known.
+        /// The agent's name in a history, if it is known.
         [opt] agent: Option<AgentId>,
-        /// The agent's key, where there is no name.
+        /// The agent's key, if there is no name.
         [opt] key: Option<AgentKey>,
         turn: TurnId,
     }

@@ -1,4 +1,4 @@
-//! Fields that this version does not know: carried along as they were written.
+//! Fields that this version does not know. They are written back as they were.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 
 use crate::record::fields::Fields;
 
-/// The unknown fields of one object. Reading finds their names, [`Extra::fill`] their values.
+/// The unknown fields of one object. Reading finds their names, and [`Extra::fill`] adds their
+/// values.
 #[derive(Clone, Default)]
 pub(crate) struct Extra(BTreeMap<String, Box<RawValue>>);
 
@@ -18,7 +19,7 @@ impl Extra {
         self.0.is_empty()
     }
 
-    /// Takes the values from the object as it was written.
+    /// Adds the values from the object as it was written.
     pub(crate) fn fill(&mut self, object: &str) {
         let Ok(fields) = Fields::of(object) else {
             return;
@@ -32,7 +33,7 @@ impl Extra {
         }
     }
 
-    /// Names with values as they are to be written.
+    /// Returns the names, and the values as they will be written.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.get()))
     }

@@ -1,4 +1,4 @@
-//! JSON that is carried along as it was written.
+//! JSON in the form in which it was written.
 
 use std::fmt;
 
@@ -8,33 +8,33 @@ use serde_json::value::RawValue;
 
 use crate::error::BadFile;
 
-/// The fields of an object in the order of the file, each value as it was written; a name can
-/// stand there twice.
+/// The fields of an object in the order of the file, with each value as it was written. A name can
+/// occur twice.
 #[derive(Debug)]
 pub(crate) struct Fields<'a>(Vec<(String, &'a RawValue)>);
 
-/// A field that was asked for.
+/// The result of a search for a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field<'a> {
-    /// There is none of that name.
+    /// There is no field with this name.
     Missing,
-    /// There are several, and no saying which one is meant.
+    /// There are several fields with this name, so the right one is unclear.
     Repeated,
-    /// Its value, as it was written.
+    /// The value of the field, as it was written.
     Found(&'a str),
 }
 
-/// What is no object, or not a readable one.
+/// The value is not an object, or not a readable one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotAnObject;
 
 impl<'a> Fields<'a> {
-    /// The fields of a value that is known to be JSON.
+    /// Returns the fields of a value that is known to be JSON.
     pub(crate) fn of(value: &'a str) -> Result<Self, NotAnObject> {
         serde_json::from_str(value).map_err(|_| NotAnObject)
     }
 
-    /// The only field of this name.
+    /// Returns the only field with this name.
     pub(crate) fn field(&self, name: &str) -> Field<'a> {
         let mut found = self.0.iter().filter(|(found, _)| found == name);
         match (found.next(), found.next()) {
@@ -44,12 +44,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// All of them: names, and values to be written again.
+    /// Returns all fields: names, and values that can be written again.
     pub(crate) fn raw(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.0.iter().map(|(name, value)| (name.as_str(), *value))
     }
 
-    /// All of them: names, and values as they were written.
+    /// Returns all fields: names, and values as they were written.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.get()))
     }
@@ -61,7 +61,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
     }
 }
 
-/// Takes an object apart.
+/// Reads the fields of an object in their order.
 struct InOrder;
 
 impl<'de> Visitor<'de> for InOrder {
@@ -80,19 +80,19 @@ impl<'de> Visitor<'de> for InOrder {
     }
 }
 
-/// A file that is JSON, down to its end.
+/// A file that is JSON up to its end.
 #[derive(Debug)]
 pub(crate) enum Whole<'a> {
     /// An array with its values as they were written.
     Array(Vec<&'a RawValue>),
-    /// An object.
+    /// An object with its fields.
     Object(Fields<'a>),
-    /// Something else.
+    /// A value of another kind.
     Other,
 }
 
 impl<'a> Whole<'a> {
-    /// Reads a file of at most this size. A byte order mark, which some editors write, is passed over.
+    /// Parses a file of at most this size. It skips a byte order mark, which some editors write.
     pub(crate) fn read(content: &'a [u8], limit: usize) -> Result<Self, BadFile> {
         if content.len() > limit {
             return Err(BadFile::TooLarge { limit });
@@ -108,12 +108,12 @@ impl<'a> Whole<'a> {
     }
 }
 
-/// The text of a value that is a string.
+/// Returns the text of a value that is a string.
 pub(crate) fn string(value: &str) -> Option<String> {
     serde_json::from_str(value).ok()
 }
 
-/// A string as JSON.
+/// Returns a string as JSON.
 pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! Who has the floor, and how far that turn got, as it stands in a file.
+//! The form of the floor in a file: the agent that has it, and how far that turn got.
 
 use dirigent_core::snapshot::{
     Floor, Grant, Phase, Purpose, Rare, Start, TurnRun, TurnTerms, Waiting, WaitingFrom,

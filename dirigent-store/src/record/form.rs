@@ -1,4 +1,4 @@
-//! The form of other crates' values in a file: serde derives the rest from these definitions.
+//! The form of other crates' values in a file. Serde derives the rest from these definitions.
 
 mod name;
 mod scalar;
@@ -13,31 +13,30 @@ pub(crate) use scalar::{digits, whole};
 
 /// A value with a form in a file.
 pub(crate) trait Form: Sized {
-    /// Writes it.
+    /// Writes the value.
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error>;
 
-    /// Reads it.
+    /// Reads a value.
     fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error>;
 }
 
-/// As serde calls it, by `with`.
+/// Serde calls this through `with`.
 pub(crate) fn serialize<T: Form, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
     value.write(to)
 }
 
-/// As serde calls it, by `with`.
+/// Serde calls this through `with`.
 pub(crate) fn deserialize<'de, T: Form, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     T::read(from)
 }
 
-/// Whether a field may be left out of a file, because reading it back gives the same value.
+/// Returns true if a field may be absent from a file, because reading it back gives the same value.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Gives structs of other crates their forms: their fields in the order of the file, `[opt]` those that are absent where
-/// they have their default value, and with `=` numbers that are written as digits. A struct without a `for` is one of
-/// ours.
+/// Gives structs of other crates their form. The fields are in the order of the file. A field with `[opt]` is absent if
+/// it has its default value, and a number with `=` is written as digits. A struct without a `for` is one of ours.
 macro_rules! structs {
     ($(
         $(#[$on_type:meta])*
@@ -73,8 +72,9 @@ macro_rules! structs {
     )+};
 }
 
-/// Gives enumerations of other crates their forms. A variant with `[field: type]` has that field, and stands in the file
-/// as its value alone. One that is marked `[newer]` may have values that this crate does not know, which cannot be written.
+/// Gives enumerations of other crates their form. A variant with `[field: type]` has that field, and in the file it is
+/// its value alone. An enumeration marked `[newer]` can have values that this crate does not know, and these cannot be
+/// written.
 macro_rules! enums {
     ($(
         enum $file:ident for $type:ident $([$newer:ident])? {
@@ -134,7 +134,7 @@ macro_rules! enums {
 
 pub(crate) use {enums, structs};
 
-/// A value inside another one, as serde asks for it.
+/// A value inside another one, in the form that serde asks for.
 struct Formed<T>(T);
 
 impl<T: Form> Serialize for Formed<&T> {
@@ -190,7 +190,7 @@ impl<A: Form, B: Form> Form for (A, B) {
     }
 }
 
-/// What holds a value stands in a file as the value does.
+/// A type that only holds a value has the form of that value.
 macro_rules! holders {
     ($($holder:ty, $new:path;)+) => {$(
         impl<T: Form + Clone> Form for $holder {

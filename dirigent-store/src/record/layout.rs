@@ -1,5 +1,6 @@
-//! How a file is laid out: a field a line down to the topics of the state, what is inside them in
-//! one line. A person finds everything, and a list of 256 ids does not fill the screen.
+//! The layout of a file. Each field has its own line down to the topics of the state, and
+//! everything inside a topic is in one line. So you can find everything, but a list of 256 ids does
+//! not fill the screen.
 
 use std::io::{self, Write};
 
@@ -7,10 +8,10 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-/// Objects nested this deep stand in one line.
+/// Objects nested deeper than this are written in one line.
 const OPEN_DEPTHS: usize = 4;
 
-/// Writes a value that stands at this depth of the file.
+/// Writes a value at this depth of the file.
 pub(super) fn to_text<T: Serialize>(value: &T, depth: usize) -> serde_json::Result<Vec<u8>> {
     let mut text = Vec::with_capacity(2_048);
     value.serialize(&mut Serializer::with_formatter(&mut text, Layout { depth }))?;
@@ -19,7 +20,7 @@ pub(super) fn to_text<T: Serialize>(value: &T, depth: usize) -> serde_json::Resu
 
 /// Breaks lines between the fields of the outer objects.
 struct Layout {
-    /// How many objects and arrays are open.
+    /// The number of open objects and arrays.
     depth: usize,
 }
 
@@ -71,7 +72,7 @@ impl Formatter for Layout {
     }
 
     fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        // What is in an array stands in one line.
+        // The content of an array is in one line.
         self.depth += OPEN_DEPTHS;
         writer.write_all(b"[")
     }

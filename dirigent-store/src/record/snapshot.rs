@@ -1,4 +1,4 @@
-//! The turn machine's state, as it stands in a file: a form for each of its topics.
+//! The form of the turn machine's state in a file, with one form for each of its topics.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use serde::{Deserializer, Serializer};
 use crate::record::form::{Form, digits, enums, structs};
 
 structs! {
-    /// A snapshot, but for what the record says in front of it. Absent is what is empty.
+    /// A snapshot without the fields that the record has in front of it. Empty fields are absent.
     struct SnapshotFile for Snapshot as "Snapshot" {
         version: u16,
         now: Timestamp,

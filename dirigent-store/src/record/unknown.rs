@@ -1,5 +1,5 @@
-//! Fields that this version does not know, wherever they stand in a record: found where a record is read, and put back
-//! where it is written again.
+//! Fields anywhere in a record that this version does not know. They are found when the record is read, and put back
+//! when it is written again.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,22 +9,23 @@ use serde_json::value::RawValue;
 
 use crate::record::fields::Fields;
 
-/// What tells one item of an array from the others: the first of these fields that it has.
+/// The fields that identify an item of an array. The first one that the item has is used.
 const IDENTITIES: [&str; 7] = ["agent", "ticket", "nonce", "effect", "message", "id", "kind"];
 
-/// What is not known of one value. `Debug` shows none of it.
+/// The unknown fields of one value. `Debug` hides them.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub(crate) struct Unknown {
-    /// Its own fields, as they were written.
+    /// Its own unknown fields, as they were written.
     fields: Vec<(String, String)>,
-    /// Of its fields that are known, what is not known of their values.
+    /// The unknown fields in the values of its known fields.
     known: Vec<(String, Self)>,
-    /// The same of its items, each by what tells it from the others.
+    /// The unknown fields of its items, each with the text that identifies the item.
     items: Vec<(String, Self)>,
 }
 
 impl Unknown {
-    /// What a text says beyond what is known of it, which is written as `known`.
+    /// Returns the fields of a text that this version does not know. `known` is the same value as this version writes
+    /// it.
     pub(super) fn of(written: &str, known: &str) -> Self {
         let mut unknown = Self::default();
         if written == known {
@@ -56,7 +57,7 @@ impl Unknown {
         unknown
     }
 
-    /// Whether there is nothing that is not known.
+    /// Returns true if there are no unknown fields.
     pub(crate) const fn is_empty(&self) -> bool {
         let Self { fields, known, items } = self;
         fields.is_empty() && known.is_empty() && items.is_empty()
@@ -75,7 +76,7 @@ fn items(array: &str) -> Option<Vec<&RawValue>> {
     serde_json::from_str(array).ok()
 }
 
-/// What tells the items of an array from one another. Of those that are alike, it is their order.
+/// Returns the texts that identify the items of an array. Items that are alike are counted in their order.
 fn identities(items: &[&RawValue]) -> Vec<String> {
     let mut seen = HashMap::<String, usize>::new();
     let identities = items.iter().map(|item| {
@@ -87,7 +88,7 @@ fn identities(items: &[&RawValue]) -> Vec<String> {
     identities.collect()
 }
 
-/// What tells an item from the others of its array; without a field for that, all of it.
+/// Returns the text that identifies an item of an array. If no field does, it is the whole item.
 fn identity(item: &str) -> String {
     let fields = Fields::of(item);
     let find = |name: &&str| {
@@ -97,7 +98,7 @@ fn identity(item: &str) -> String {
     IDENTITIES.iter().find_map(find).unwrap_or_else(|| item.to_owned())
 }
 
-/// A value as it is written, with what is not known of it.
+/// A value as it is written, with its unknown fields.
 pub(super) struct Merged<'a> {
     pub(super) known: &'a str,
     pub(super) unknown: &'a Unknown,
@@ -116,7 +117,7 @@ impl Serialize for Merged<'_> {
                     None => map.serialize_entry(name, value)?,
                 }
             }
-            // A field that has a value of ours by now is ours.
+            // If this version has the field by now, its own value wins.
             let is_free = |name: &str| !fields.iter().any(|(ours, _)| ours == name);
             for (name, value) in unknown.fields.iter().filter(|(name, _)| is_free(name)) {
                 map.serialize_entry(name, &raw(value)?)?;

@@ -1,4 +1,4 @@
-//! Many callers' work in one transaction: one wait for the disk answers them all.
+//! Puts the work of many callers into one transaction, so that one wait for the disk answers them all.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -20,27 +20,27 @@ enum Stop {
     Damaged,
 }
 
-/// What came of a transaction.
+/// The result of a transaction.
 enum Attempt {
     /// It was committed.
     Made,
-    /// It was undone; the error, unless its task has it.
+    /// It was undone. The error is here unless its task already has it.
     Undone(Option<StoreError>),
-    /// It is not known whether it was committed.
+    /// It is unknown whether it was committed.
     Doubtful(StoreError),
 }
 
-/// The next read that need not wait, if there is one.
+/// Returns the next read that need not wait, if there is one.
 pub(super) type Reads<'r> = dyn FnMut() -> Option<Box<dyn Task>> + 'r;
 
-/// Runs the work of many in one transaction.
+/// Runs the work of many callers in one transaction.
 pub(super) struct Groups<'c, 'p> {
     tables: Tables<'c>,
     problems: &'p Problems<SqliteProblem>,
-    /// Whether the log could not be synced.
+    /// Set if the log could not be synced.
     broken: Broken,
     stop: Option<Stop>,
-    /// Reads that failed inside the transaction of others, to be tried by themselves.
+    /// Reads that failed inside the transaction of other tasks. Each is tried again by itself.
     failed_reads: Vec<Box<dyn Task>>,
 }
 
@@ -53,8 +53,8 @@ impl<'c, 'p> Groups<'c, 'p> {
         Self { tables, problems, broken, stop: None, failed_reads: Vec::new() }
     }
 
-    /// Settles the work of a group: in one transaction, and if that fails, each by itself, so that
-    /// none fails because of another. Between two tasks it answers the `reads` that have come meanwhile, which are
+    /// Runs the tasks of a group in one transaction. If that fails, it runs each task by itself, so that no task
+    /// fails because of another one. Between two tasks it answers the `reads` that arrived in the meantime. These are
     /// of channels that the group does not change.
     pub(super) fn settle(&mut self, group: &mut [Box<dyn Task>], reads: &mut Reads<'_>) {
         if self.stop.is_none() && self.broken.get().is_some() {
@@ -140,7 +140,7 @@ impl<'c, 'p> Groups<'c, 'p> {
         }
     }
 
-    /// Undoes the transaction, unless SQLite did.
+    /// Undoes the transaction, unless SQLite has already done so.
     fn undo(&mut self) -> Result<(), StoreError> {
         let path = self.tables.path;
         if !self.tables.conn.is_autocommit() {
@@ -156,14 +156,15 @@ impl<'c, 'p> Groups<'c, 'p> {
         }
     }
 
-    /// Stops. What is on the disk stays as it is; the next opening judges it.
+    /// Stops the work. The data on the disk stays as it is, and the next opening checks it.
     fn stop(&mut self, stop: Stop) {
         let _ = keep_log(self.tables.conn, true);
         self.stop.get_or_insert(stop);
     }
 
-    /// Empties the write-ahead log. Where it cannot, the tasks that erase fail: what they deleted is still to be read
-    /// there. The others were done, unless it is a sync that failed. Returns whether the log is empty.
+    /// Empties the write-ahead log. If that fails, the tasks that erase fail as well, because the data that they
+    /// deleted is still readable in the log. The other tasks were done, unless the failure is a failed sync. Returns
+    /// true if the log is empty.
     pub(super) fn empty_log(&mut self, tasks: &mut [Box<dyn Task>]) -> bool {
         let Err(error) = empty_log(self.tables.conn, self.tables.path) else { return true };
         tracing::error!(%error, "the write-ahead log could not be emptied");
@@ -177,7 +178,7 @@ impl<'c, 'p> Groups<'c, 'p> {
         false
     }
 
-    /// Whether all work is refused from now on.
+    /// Returns true if all work is refused from now on.
     pub(super) const fn is_stopped(&self) -> bool {
         self.stop.is_some()
     }

@@ -1,5 +1,5 @@
-//! Opening the database: locked, looked through, refused when it is damaged, or kept aside where the
-//! caller wants to begin anew.
+//! Opens the database: locks it, checks it, and refuses a damaged one. If the caller wants to begin
+//! anew, a damaged one is renamed.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -16,20 +16,19 @@ use crate::disk::Lock;
 use crate::disk::{self, private};
 use crate::error::{Action, BadFile, OpenError, StoreError};
 
-/// The version that this crate writes, and the only one it reads: `PRAGMA user_version`.
+/// The version that this crate writes, and the only one that it reads (`PRAGMA user_version`).
 const VERSION: i64 = 2;
 
-/// Marks a database as one of this crate's: `PRAGMA application_id`.
+/// Marks a database as one of this crate (`PRAGMA application_id`).
 const APPLICATION: i64 = 0x6469_7267;
 
-/// What else a database consists of, by what its names end with.
+/// The endings of the other files that belong to a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// What a database is called in errors.
+/// The expected shape of a database, for errors.
 const SHAPE: &str = "a database of this store";
 
-/// Ids and revisions stand there as SQLite's integers, which are signed: one from 2^63 on is
-/// negative.
+/// SQLite's integers are signed, so an id or a revision from 2^63 on is negative there.
 const SCHEMA: &str = "
 CREATE TABLE channels (
     id INTEGER PRIMARY KEY,
@@ -63,16 +62,16 @@ CREATE TABLE history (
 /// An open database.
 #[derive(Debug)]
 pub(super) struct Database {
-    /// Where it is, links resolved.
+    /// Its path, with links resolved.
     pub(super) path: PathBuf,
-    /// Dropped before the lock, so that the next opener finds it closed.
+    /// It is dropped before the lock, so that the next store that opens the database finds it closed.
     pub(super) conn: Connection,
     pub(super) lock: Lock,
 }
 
 impl Database {
-    /// Opens the database, and says what was kept aside for it. A damaged one is refused and left alone,
-    /// unless the caller wants to begin anew.
+    /// Opens the database, and returns what was renamed for it. A damaged database is refused and not
+    /// changed, unless the caller wants to begin anew.
     pub(super) fn open(
         path: &Path,
         begins_anew: bool,
@@ -104,19 +103,20 @@ impl Database {
     }
 }
 
-/// Opens the file as a database, which it is afterwards, or nothing was changed.
+/// Opens the file as a database. If this fails, nothing was changed.
 fn connect(path: &Path) -> Result<Connection, StoreError> {
     make_file(path)?;
     let refused = |error: rusqlite::Error| refused(path, Action::Read, &error);
     let bad = |source| StoreError::BadFile { path: path.to_owned(), source };
-    // Not as a URI: a path means itself.
+    // The path is not a URI, so that every path means itself.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(refused)?;
-    // The program that wrote another version finds it as it was, with its write-ahead log or without.
+    // The program that wrote another version finds the database unchanged, with or without its
+    // write-ahead log.
     keep_log(&conn, with_end(path, "-wal").exists()).map_err(refused)?;
     conn.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(refused)?;
     conn.pragma_update(None, "cell_size_check", true).map_err(refused)?;
-    // What is deleted or replaced is overwritten with zeros.
+    // Deleted and replaced data is overwritten with zeros.
     conn.pragma_update(None, "secure_delete", true).map_err(refused)?;
     let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let application = number("application_id").map_err(refused)?;
@@ -138,20 +138,21 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         return Err(bad(BadFile::BadDatabase));
     }
     conn.pragma_update_and_check(None, "journal_mode", "WAL", check).map_err(refused)?;
-    // The log is synced apart from the commits: see `sync`.
+    // The log is synced apart from the commits (see `sync`).
     conn.pragma_update(None, "synchronous", "NORMAL").map_err(refused)?;
     if is_new {
         let marks =
             format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};");
         conn.execute_batch(&format!("BEGIN; {SCHEMA} {marks} COMMIT;")).map_err(refused)?;
     }
-    // The tables are there, and can be read.
+    // This checks that the tables exist and can be read.
     drop(Tables::new(&conn, path, 0)?);
     keep_log(&conn, false).map_err(refused)?;
     Ok(conn)
 }
 
-/// Empties the write-ahead log, which holds what was replaced or deleted since it was emptied last.
+/// Empties the write-ahead log. It contains the data that was replaced or deleted since it was last
+/// emptied.
 pub(super) fn empty_log(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     let is_busy = |row: &rusqlite::Row<'_>| row.get::<_, bool>(0);
     let emptied = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], is_busy);
@@ -162,13 +163,13 @@ pub(super) fn empty_log(conn: &Connection, path: &Path) -> Result<(), StoreError
     Ok(())
 }
 
-/// Whether the write-ahead log stays when the connection is closed, and the database untouched.
+/// Sets whether the write-ahead log stays, and the database unchanged, when the connection is closed.
 pub(super) fn keep_log(conn: &Connection, is_kept: bool) -> rusqlite::Result<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_kept).map(drop)
 }
 
-/// Makes an empty file where there is none, for the owner alone; SQLite gives what it puts
-/// beside it the same mode.
+/// Creates an empty file if there is none, for the owner alone. SQLite gives the files beside it the
+/// same mode.
 fn make_file(path: &Path) -> Result<(), StoreError> {
     let refused = |source| StoreError::not_done(Action::Write, path, source);
     match fs::metadata(path) {
@@ -185,14 +186,14 @@ fn make_file(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Whether there is a write-ahead log whose database is gone: SQLite would remove it. It stays when a
-/// process ends while it keeps a database aside.
+/// Returns true if there is a write-ahead log without its database, because SQLite would remove such a
+/// log. It is left if a process ends while it renames a database.
 fn is_orphan(path: &Path) -> bool {
     let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
     size(path) == 0 && size(&with_end(path, "-wal")) > 0
 }
 
-/// Keeps a write-ahead log aside whose database is gone.
+/// Renames a write-ahead log without its database.
 fn keep_orphan(path: &Path) -> Result<Option<PathBuf>, StoreError> {
     if !is_orphan(path) {
         return Ok(None);
@@ -201,8 +202,7 @@ fn keep_orphan(path: &Path) -> Result<Option<PathBuf>, StoreError> {
     keep_all_aside(path).map(Some)
 }
 
-/// Renames the database to `<name>.corrupt-N`, and what stands beside it so that SQLite finds it
-/// there.
+/// Renames the database to `<name>.corrupt-N`, and the files beside it so that SQLite finds them there.
 fn keep_all_aside(path: &Path) -> Result<PathBuf, StoreError> {
     let kept = disk::keep_aside(path)?;
     for end in BESIDE {
@@ -218,7 +218,7 @@ fn keep_all_aside(path: &Path) -> Result<PathBuf, StoreError> {
     Ok(kept)
 }
 
-/// What stands beside the database under a name that ends like this.
+/// Returns the path of the file beside the database whose name has this ending.
 pub(super) fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(end);

@@ -1,8 +1,8 @@
-//! What a host may choose.
+//! The options of the store.
 
 use std::path::{Path, PathBuf};
 
-/// How a [`SqliteStore`](crate::SqliteStore) is opened. A path alone is enough.
+/// The options for opening a [`SqliteStore`](crate::SqliteStore). A path alone is enough.
 ///
 /// ```
 /// use dirigent_store::{FileDurability, SqliteOptions, SqliteStore};
@@ -22,7 +22,7 @@ pub struct SqliteOptions {
     pub(super) history_max: usize,
 }
 
-/// What a database does for the case that the power fails.
+/// How a database protects its data against a power cut.
 ///
 /// ```
 /// assert_eq!(dirigent_store::FileDurability::default(), dirigent_store::FileDurability::Full);
@@ -33,26 +33,28 @@ pub enum FileDurability {
     /// Each commit is synced before its call returns.
     #[default]
     Full,
-    /// Nothing is synced. Everything survives the end of the process; a power cut, or a crash of the machine, may take what
-    /// was committed in the last half minute. For trying out, and where another layer syncs.
+    /// No data is synced. All data survives the end of the process. But a power cut or a crash of the machine can take
+    /// the commits of the last half minute. You can use it for tests, or if another layer syncs, for example the file
+    /// system.
     None,
 }
 
 impl SqliteOptions {
-    /// The database's file; all else as by default. `-wal` and `-shm` files stand beside it.
+    /// Creates options with this file for the database. All else has its default. The files with the endings `-wal` and
+    /// `-shm` are beside it.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), durability: FileDurability::default(), history_max: 100 }
     }
 
-    /// Whether a commit waits for the disk; by default [`FileDurability::Full`]. Without it a power
-    /// cut may take what was committed last, but leaves the database whole.
+    /// Sets whether a commit waits for the disk. Default [`FileDurability::Full`]. Without the wait a power cut can
+    /// take the last commits, but the database stays intact.
     #[must_use]
     pub fn durability(mut self, durability: FileDurability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// How many transitions of each channel are kept, by default 100; 0 keeps none.
+    /// Sets the number of transitions that are stored for each channel. Default 100; 0 stores none.
     #[must_use]
     pub fn history_max(mut self, transitions: usize) -> Self {
         self.history_max = transitions;

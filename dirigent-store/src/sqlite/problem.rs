@@ -8,7 +8,7 @@ use dirigent::store::Barred;
 
 use crate::error::BadFile;
 
-/// Something that could not be read and was kept, unchanged.
+/// Data that could not be read. It stays unchanged.
 ///
 /// ```
 /// use dirigent_store::{BadFile, SqliteProblem, SqliteStore};
@@ -26,22 +26,23 @@ use crate::error::BadFile;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SqliteProblem {
-    /// The file was no whole database when the store was opened, and it was to begin anew then: the
-    /// store started empty.
+    /// The file was not a complete database at the time of opening, so the store started empty, as you
+    /// had asked.
     KeptAside {
-        /// Where the file is now; what stood beside it has this name with `-wal` or the like.
+        /// The path of the file now. The files beside it have this name with `-wal` or a similar
+        /// ending.
         kept: PathBuf,
         /// What is wrong with it.
         reason: BadFile,
     },
-    /// A channel's record cannot be read and bars its channel. It stands in the table `channels`; once
-    /// it was replaced, in the table `corrupt`.
+    /// A channel's record cannot be read, so the channel cannot be used. The record is in the table
+    /// `channels`, and in the table `corrupt` once it was replaced.
     BadRecord {
-        /// The channel that the record is of.
+        /// The channel of the record.
         channel: ChannelId,
         /// What is wrong with it.
         reason: BadFile,
-        /// What bars the channel because of it.
+        /// Why the channel cannot be used.
         bars: Barred,
     },
 }

@@ -1,4 +1,4 @@
-//! What SQLite refuses, in this crate's words.
+//! Converts SQLite's errors into those of this crate.
 
 use std::io;
 use std::path::Path;
@@ -7,11 +7,11 @@ use rusqlite::ffi;
 
 use crate::error::{Action, BadFile, StoreError};
 
-/// What was refused, as the store's error. SQLite's own words name columns and codes, never values;
-/// they are left out all the same.
+/// Returns the store's error for one of SQLite's. SQLite's own text names only columns and codes
+/// and never values, but this drops it to be safe.
 pub(super) fn refused(path: &Path, action: Action, error: &rusqlite::Error) -> StoreError {
     let rusqlite::Error::SqliteFailure(said, _) = error else {
-        // A row that is not as its table has it.
+        // The row does not fit its table.
         return StoreError::BadFile { path: path.to_owned(), source: BadFile::BadDatabase };
     };
     let kind = match said.extended_code & 0xff {
@@ -29,7 +29,7 @@ pub(super) fn refused(path: &Path, action: Action, error: &rusqlite::Error) -> S
     };
     let source = io::Error::new(kind, *said);
     match said.extended_code {
-        // All of it was written; whether it is on the disk is not known.
+        // All of it was written, but it is unknown whether it is on the disk.
         ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC => {
             StoreError::unknown(Action::Sync, path, source)
         }
@@ -37,12 +37,12 @@ pub(super) fn refused(path: &Path, action: Action, error: &rusqlite::Error) -> S
     }
 }
 
-/// Whether another process or handle has the database.
+/// Returns true if another process or handle has the database.
 pub(super) fn is_busy(error: &StoreError) -> bool {
     matches!(error, StoreError::Io { source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
 }
 
-/// Whether the database itself is what is bad.
+/// Returns true if the database itself is damaged.
 pub(super) fn is_damage(error: &StoreError) -> bool {
     matches!(error, StoreError::BadFile { source: BadFile::BadDatabase, .. })
 }

@@ -1,4 +1,4 @@
-//! The registry's table.
+//! The table of the registry.
 
 use dirigent::ports::Identity;
 use dirigent::{AgentId, UserId};
@@ -8,16 +8,16 @@ use super::refusal::refused;
 use super::tables::{Tables, signed, unsigned};
 use crate::error::{Action, StoreError};
 
-/// How a registration ended that the database has nothing against.
+/// How a registration ended, if the database had no error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Registered {
-    /// It is there.
+    /// The agent is registered.
     Done,
     /// Another agent has the account.
     Taken(AgentId),
 }
 
-/// All entries, in the order in which they were added.
+/// Returns all entries in the order in which they were added.
 pub(super) fn identities(tables: &mut Tables<'_>) -> Result<Vec<Identity>, StoreError> {
     let rows = tables.run.identities.query_map([], |row| {
         Ok(Identity {
@@ -31,7 +31,7 @@ pub(super) fn identities(tables: &mut Tables<'_>) -> Result<Vec<Identity>, Store
 }
 
 impl Tables<'_> {
-    /// Adds an agent, or points a known one to a new account or name.
+    /// Adds an agent, or gives a known one a new account or name.
     pub(super) fn register(&mut self, identity: &Identity) -> Result<Registered, StoreError> {
         let Identity { discord_user_id, agent_id, agent_name } = identity;
         let account = signed(discord_user_id.get());
@@ -45,7 +45,7 @@ impl Tables<'_> {
         Ok(Registered::Done)
     }
 
-    /// Removes an agent; `false` when there was none.
+    /// Removes an agent. Returns false if there was none.
     pub(super) fn unregister(&mut self, agent: &AgentId) -> Result<bool, StoreError> {
         let removed = self.run.unregister.execute([agent.as_str()]);
         removed.map(|count| count > 0).map_err(|error| refused(self.path, Action::Write, &error))

@@ -1,4 +1,4 @@
-//! Tests: an empty database, and work for it.
+//! An empty database for tests, and work for it.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use super::task::{Asked, Task};
 use crate::error::StoreError;
 use crate::problems::Problems;
 
-/// What becomes of work.
+/// The answer to a piece of work.
 type Answered<T> = oneshot::Receiver<Result<T, StoreError>>;
 
 pub(super) struct TestDatabase {
@@ -42,7 +42,7 @@ impl TestDatabase {
         Groups::new(tables, &self.problems, self.broken.clone())
     }
 
-    /// How long the write-ahead log is.
+    /// Returns the length of the write-ahead log.
     pub(super) fn log_length(&self) -> u64 {
         self.path.with_file_name("any.sqlite-wal").metadata().unwrap().len()
     }
@@ -66,7 +66,7 @@ pub(super) fn erase(group: &mut Vec<Box<dyn Task>>, channel: ChannelId) -> Answe
     answered
 }
 
-/// A commit of channel 7.
+/// Returns a commit of channel 7.
 pub(super) fn commit(expected: u64) -> Commit {
     Commit {
         channel: ChannelId::new(7),

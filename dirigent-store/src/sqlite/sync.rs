@@ -1,5 +1,5 @@
-//! The thread that waits for the disk: what was committed is answered once the write-ahead log is synced, and the next
-//! transaction is made meanwhile.
+//! The thread that waits for the disk. A commit is answered once the write-ahead log is synced, and the next
+//! transaction is made in the meantime.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -13,10 +13,10 @@ use super::task::Task;
 use crate::error::{Action, StoreError};
 use crate::worker::{Queue, Receiver, Sender, queue, start};
 
-/// Whether a sync failed; then nothing more is done.
+/// Set if a sync failed. Then nothing more is done.
 pub(super) type Broken = Arc<OnceLock<()>>;
 
-/// Work that was committed, of all groups together: all that was committed before a sync begins is on the disk after it.
+/// The committed work of all groups together. All work that was committed before a sync starts is on the disk after it.
 #[derive(Default)]
 struct Committed(Vec<Box<dyn Task>>);
 
@@ -28,7 +28,7 @@ impl Queue for Committed {
     }
 }
 
-/// Where work goes that was committed.
+/// Receives the committed work.
 pub(super) struct Syncer {
     committed: Sender<Committed>,
     thread: Option<JoinHandle<()>>,
@@ -43,15 +43,15 @@ impl Syncer {
         Ok(Self { committed, thread: Some(thread) })
     }
 
-    /// Answers a group once the disk has what was committed for it.
+    /// Answers a group once its commits are on the disk.
     pub(super) fn answer(&self, group: Vec<Box<dyn Task>>) {
-        // Without the thread their callers learn that they were cut short.
+        // Without the thread, the callers get the error of an interrupted job.
         let _ = self.committed.change(|committed| committed.0.extend(group));
     }
 }
 
 impl Drop for Syncer {
-    /// Waits until everything is answered.
+    /// Waits until all work is answered.
     fn drop(&mut self) {
         self.committed.close();
         if let Some(thread) = self.thread.take() {
@@ -86,7 +86,7 @@ fn sync(log: &Path, file: &mut Option<File>, broken: &Broken) -> Result<(), Stor
                 *file = Some(opened);
                 synced
             }
-            // It comes with the first change, and stays until the database is closed.
+            // The log is created by the first change, and it stays until the database is closed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         },

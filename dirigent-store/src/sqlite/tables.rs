@@ -1,4 +1,4 @@
-//! The tables, and what is done with them inside a transaction.
+//! The tables, and the work on them inside a transaction.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -20,8 +20,8 @@ use crate::record::{
     Extras, LARGEST, WrittenRecord, parse_sound_record, record_checksum, record_text,
 };
 
-/// The tables, with what is known of them. What fails here because of the database leaves the
-/// transaction to be undone, and then everything to be [forgotten](Self::forget).
+/// The tables, with the facts that are known about them. If a function here fails because of the
+/// database, the transaction must be undone, and then everything must be [forgotten](Self::forget).
 pub(super) struct Tables<'c> {
     pub(super) conn: &'c Connection,
     pub(super) path: &'c Path,
@@ -30,26 +30,26 @@ pub(super) struct Tables<'c> {
     agents: Agents,
     /// The revisions of the channels that were read or written.
     known: HashMap<ChannelId, Revision>,
-    /// The number of the newest change of each channel whose history was written.
+    /// The number of the newest change for each channel whose history was written.
     last_changes: HashMap<ChannelId, i64>,
-    /// What newer versions wrote into their records.
+    /// The fields that newer versions wrote into the records.
     extras: HashMap<ChannelId, Box<Extras>>,
-    /// What this transaction found that cannot be read.
+    /// The unreadable data that this transaction found.
     pub(super) found: Vec<SqliteProblem>,
 }
 
-/// How a commit ended that the database has nothing against.
+/// How a commit ended, if the database had no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Committed {
-    /// It was made.
+    /// The commit was made.
     Done(Revision),
-    /// It was made from another revision than the one that is stored.
+    /// The commit was made from another revision than the stored one.
     Conflict(Revision),
 }
 
 macro_rules! statements {
     ($($(#[$doc:meta])* $name:ident: $sql:literal,)+) => {
-        /// What is done with the tables, ready to be run.
+        /// The statements on the tables, ready to run.
         pub(super) struct Statements<'c> {
             $($(#[$doc])* pub(super) $name: Statement<'c>,)+
         }
@@ -91,7 +91,7 @@ statements! {
 }
 
 impl<'c> Tables<'c> {
-    /// The tables of a database that has them.
+    /// Opens the tables of a database that has them.
     pub(super) fn new(
         conn: &'c Connection,
         path: &'c Path,
@@ -113,7 +113,7 @@ impl<'c> Tables<'c> {
         Ok(tables)
     }
 
-    /// Forgets what a transaction that was undone may have changed.
+    /// Forgets everything that an undone transaction may have changed.
     pub(super) fn forget(&mut self) -> Result<(), StoreError> {
         self.known.clear();
         self.last_changes.clear();
@@ -123,7 +123,8 @@ impl<'c> Tables<'c> {
         Ok(())
     }
 
-    /// A channel's record. One that cannot be read stays where it is and bars the channel.
+    /// Returns the record of a channel. If it cannot be read, it stays in its place and the channel
+    /// cannot be used.
     pub(super) fn load(&mut self, channel: ChannelId) -> Result<Option<StoredChannel>, StoreError> {
         let id = signed(channel.get());
         let row = self.run.load.query_row([id], |row| Ok(parse(channel, row)));
@@ -143,7 +144,7 @@ impl<'c> Tables<'c> {
         }
     }
 
-    /// The channel cannot be used: nothing of it is known any more, and its record stays.
+    /// Marks a channel as unusable. Its facts are forgotten, and its record stays.
     fn bar(&mut self, channel: ChannelId, reason: BadFile) -> StoreError {
         self.known.remove(&channel);
         self.extras.remove(&channel);
@@ -152,7 +153,7 @@ impl<'c> Tables<'c> {
         StoreError::BadRecord { path: self.path.to_owned(), channel, source: reason }
     }
 
-    /// Keeps a damaged record in a table of its own, before it is replaced.
+    /// Copies a damaged record into its own table before it is replaced.
     fn keep(&mut self, channel: ChannelId, reason: &StoreError) -> Result<(), StoreError> {
         let reason = std::error::Error::source(reason).map(ToString::to_string);
         let kept =
@@ -160,7 +161,7 @@ impl<'c> Tables<'c> {
         kept.map(drop).map_err(|error| refused(self.path, Action::KeepAside, &error))
     }
 
-    /// Replaces a channel's record.
+    /// Replaces the record of a channel.
     pub(super) fn commit(&mut self, commit: &Commit) -> Result<Committed, StoreError> {
         let Commit { channel, expected, record, transitions, .. } = commit;
         let (found, damage) = match self.revision(*channel) {
@@ -188,7 +189,7 @@ impl<'c> Tables<'c> {
             signed(channel.get()),
             signed(revision.get()),
             checksum,
-            // It is UTF-8, being JSON; asking again would cost as much as writing it.
+            // JSON is always UTF-8, and a check would cost as much as writing it.
             Text(&text),
         ]);
         written.map_err(|error| refused(self.path, Action::Write, &error))?;
@@ -197,9 +198,9 @@ impl<'c> Tables<'c> {
         Ok(Committed::Done(revision))
     }
 
-    /// Deletes all that is kept of a channel; `false` when there is nothing.
+    /// Deletes all data of a channel. Returns false if there is none.
     pub(super) fn delete(&mut self, channel: ChannelId) -> Result<bool, StoreError> {
-        // A newer version's record is not for this one to delete.
+        // This version may not delete the record of a newer version.
         match self.load(channel) {
             Err(error) if !error.is_damaged_record() => return Err(error),
             Ok(_) | Err(_) => {}
@@ -258,7 +259,8 @@ impl<'c> Tables<'c> {
         Ok(())
     }
 
-    /// A channel's newest transitions, oldest first. What cannot be read is passed over.
+    /// Returns the newest transitions of a channel, the oldest one first. Skips those that cannot
+    /// be read.
     pub(super) fn history(&mut self, channel: ChannelId) -> Result<Vec<Transition>, StoreError> {
         let found = self.newest(signed(channel.get()));
         found.map_err(|error| refused(self.path, Action::Read, &error))
@@ -275,7 +277,7 @@ impl<'c> Tables<'c> {
         Ok(newest)
     }
 
-    /// All agents that have keys, in their order.
+    /// Returns all agents that have keys, in their order.
     pub(super) fn agents(&self) -> Vec<AgentId> {
         self.agents.names().to_vec()
     }
@@ -293,7 +295,7 @@ impl<'c> Tables<'c> {
         Ok(key)
     }
 
-    /// Reads the agents. Keys whose rows were removed from outside keep their places.
+    /// Reads the agents. If rows were removed from outside, their keys keep their places.
     fn read_agents(&mut self) -> Result<Agents, StoreError> {
         let row = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?));
         let rows = self.run.agents.query_map([], row);
@@ -309,7 +311,7 @@ impl<'c> Tables<'c> {
     }
 }
 
-/// All channels that have a record, in order.
+/// Returns all channels that have a record, in order.
 pub(super) fn channels(tables: &mut Tables<'_>) -> Result<Vec<ChannelId>, StoreError> {
     let ids = tables.run.channels.query_map([], |row| row.get(0).map(unsigned));
     let ids = ids.and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>);
@@ -319,7 +321,7 @@ pub(super) fn channels(tables: &mut Tables<'_>) -> Result<Vec<ChannelId>, StoreE
     Ok(channels)
 }
 
-/// JSON that was just written.
+/// JSON text that was just written.
 struct Text<'a>(&'a [u8]);
 
 impl rusqlite::ToSql for Text<'_> {
@@ -328,7 +330,7 @@ impl rusqlite::ToSql for Text<'_> {
     }
 }
 
-/// Reads a row of a channel.
+/// Parses the row of a channel.
 fn parse(channel: ChannelId, row: &Row<'_>) -> Result<(Revision, WrittenRecord), BadFile> {
     let shape = BadFile::WrongShape { expected: "a channel" };
     let (Ok(revision), Ok(checksum), Ok(text)) =
@@ -344,7 +346,7 @@ fn parse(channel: ChannelId, row: &Row<'_>) -> Result<(Revision, WrittenRecord),
     if record_checksum(channel, revision, text).as_bytes() != bytes(checksum) {
         return Err(BadFile::Checksum);
     }
-    // The next commit counts on.
+    // The next commit adds one to it.
     if revision.get() == u64::MAX {
         return Err(BadFile::UnknownValue);
     }
@@ -352,7 +354,7 @@ fn parse(channel: ChannelId, row: &Row<'_>) -> Result<(Revision, WrittenRecord),
     Ok((revision, parse_sound_record(text)?))
 }
 
-/// What stands in a column, if it is text.
+/// Returns the bytes of a column if it is text.
 fn bytes(value: ValueRef<'_>) -> &[u8] {
     value.as_bytes().unwrap_or_default()
 }

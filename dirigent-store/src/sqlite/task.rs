@@ -1,33 +1,33 @@
-//! One caller's work in a transaction, and its answer.
+//! The work for one caller in a transaction, and its answer.
 
 use super::refusal::is_damage;
 use super::tables::Tables;
 use crate::error::StoreError;
 use crate::worker::Answer;
 
-/// One caller's work. It can be run again after its transaction was undone.
+/// The work for one caller. It can run again after its transaction was undone.
 pub(super) trait Task: Send {
-    /// Runs it.
+    /// Runs the work.
     fn run(&mut self, tables: &mut Tables<'_>) -> Ran;
 
-    /// Whether nothing of what it deletes may be left in the write-ahead log.
+    /// Returns true if no part of the data that it deletes may be left in the write-ahead log.
     fn erases(&self) -> bool;
 
-    /// It failed, unless it did already.
+    /// Makes the work fail, unless it has failed already.
     fn fail(&mut self, error: StoreError);
 
-    /// Tells the caller what came of it.
+    /// Sends the result to the caller.
     fn answer(self: Box<Self>);
 }
 
-/// What became of the transaction in which work was run.
+/// What must happen to a transaction after the work has run in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ran {
-    /// It can be committed; refused work changed nothing.
+    /// It can be committed. Refused work changed nothing.
     Sound,
     /// It must be undone.
     Undo,
-    /// It must be undone, for the database is damaged.
+    /// It must be undone because the database is damaged.
     Damaged,
 }
 
@@ -47,7 +47,7 @@ where
         Self { work, erases: false, outcome: None, answer }
     }
 
-    /// Work of which nothing may be left in the write-ahead log.
+    /// Creates work that must leave no part of its data in the write-ahead log.
     pub(super) const fn erasing(work: F, answer: Answer<T>) -> Self {
         Self { work, erases: true, outcome: None, answer }
     }
@@ -59,7 +59,7 @@ where
     F: FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send,
 {
     fn run(&mut self, tables: &mut Tables<'_>) -> Ran {
-        // What came of it in a transaction that was undone is of no account.
+        // The result from a transaction that was undone does not count.
         self.outcome = None;
         let outcome = (self.work)(tables);
         let ran = match &outcome {
@@ -83,7 +83,7 @@ where
 
     fn answer(self: Box<Self>) {
         let Self { work, outcome, answer, .. } = *self;
-        // Who asked uses the memory of a commit again.
+        // The commit is dropped first, because the caller reuses its memory.
         drop(work);
         if let Some(outcome) = outcome {
             let _ = answer.send(outcome);

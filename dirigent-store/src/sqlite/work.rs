@@ -1,4 +1,5 @@
-//! The thread that everything passes: what waits for it, what is done together, and when the write-ahead log is emptied.
+//! The thread through which all work goes. This decides which work waits, which work is done together, and when the
+//! write-ahead log is emptied.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -14,13 +15,13 @@ use super::task::Task;
 use crate::problems::Problems;
 use crate::worker::{About, Inbox, Jobs, Queue, Queued, Receiver, Start, now, start};
 
-/// How many callers one transaction answers at most.
+/// The most callers that one transaction answers.
 const GROUP_MAX: usize = 1_024;
 
-/// After so long the write-ahead log is emptied, so that what was erased is in no file any more.
+/// The write-ahead log is emptied after this time, so that erased data is in no file.
 const EMPTY_AFTER: Duration = Duration::from_secs(60);
 
-/// Work of a caller, and what it is about.
+/// Work for a caller, and what it is about.
 pub(super) struct Job(pub(super) About, pub(super) Box<dyn Task>);
 
 impl Queued for Job {
@@ -29,7 +30,7 @@ impl Queued for Job {
     }
 }
 
-/// What is done in one transaction.
+/// The work for one transaction.
 pub(super) struct Group {
     tasks: Vec<Box<dyn Task>>,
     kind: GroupKind,
@@ -37,21 +38,21 @@ pub(super) struct Group {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum GroupKind {
-    /// It changes nothing.
+    /// It changes no data.
     Reads,
-    /// It may change something.
+    /// It may change data.
     Writes,
-    /// Nothing of what it deletes may be left in the write-ahead log.
+    /// No part of the data that it deletes may be left in the write-ahead log.
     Erases,
 }
 
-/// What waits for the thread.
+/// The work that waits for the thread.
 #[derive(Default)]
 pub(super) struct Waiting {
     inbox: Inbox<Job>,
-    /// What the thread was given and has not done.
+    /// The work that the thread has taken and not finished.
     given: Vec<About>,
-    /// When the write-ahead log is to be emptied.
+    /// The time at which the write-ahead log must be emptied.
     log_due: Option<Instant>,
 }
 
@@ -66,7 +67,8 @@ impl Jobs for Waiting {
 impl Queue for Waiting {
     type Work = Group;
 
-    /// All that is there: reads that wait for nothing first. Nothing where the log is due.
+    /// Takes the reads that need not wait, or all other waiting work if there are none. Returns an empty group if only
+    /// the log is due.
     fn take(&mut self, now: Instant, _: bool) -> Option<Group> {
         let mut group = Group { tasks: Vec::new(), kind: GroupKind::Reads };
         while group.tasks.len() < GROUP_MAX {
@@ -99,7 +101,7 @@ impl Waiting {
         Some(read)
     }
 
-    /// All that the thread was given is done.
+    /// Marks all work that the thread has taken as done.
     fn done(&mut self) {
         for about in std::mem::take(&mut self.given) {
             self.inbox.done(about);
@@ -107,7 +109,7 @@ impl Waiting {
     }
 }
 
-/// What the thread works on.
+/// The data that the thread works on.
 pub(super) struct Work {
     pub(super) database: Database,
     pub(super) durability: FileDurability,
@@ -116,7 +118,7 @@ pub(super) struct Work {
     pub(super) given: Receiver<Waiting>,
 }
 
-/// Who answers what was committed: the thread that syncs, or, where nothing is synced, the one that commits.
+/// Answers the commits. The thread that syncs does it, or the thread that commits if there are no syncs.
 struct Syncs {
     syncer: Option<Syncer>,
     broken: Broken,
@@ -140,7 +142,7 @@ impl Start for Work {
 }
 
 impl Work {
-    /// Works until a job ends it: takes all waiting jobs, commits them, answers them.
+    /// Works until the store is closed: takes all waiting jobs, commits them, and answers them.
     fn run(self, Syncs { syncer, broken }: Syncs) {
         let Self { database: Database { path, conn, lock }, history_max, problems, given, .. } =
             self;
@@ -155,19 +157,19 @@ impl Work {
                     given.look(|waiting| waiting.log_due = log.next_due());
                 }
             }
-            // It was read when it was opened.
+            // The database was readable when it was opened.
             Err(error) => tracing::error!(%error, "the database cannot be read any more"),
         }
-        // All that was committed is answered before.
+        // All commits are answered before this returns.
         drop(syncer);
-        // A caller that learns that the store is closed can open it again.
+        // A caller that sees the closed store can open it again.
         drop(conn);
         drop(lock);
         given.end();
     }
 }
 
-/// Empties the write-ahead log where it is time, and has the group answered.
+/// Empties the write-ahead log if it is time, and has the group answered.
 fn finish(
     groups: &mut Groups<'_, '_>,
     log: &mut Log,
@@ -190,9 +192,9 @@ fn finish(
     }
 }
 
-/// When the write-ahead log is emptied, which holds what was replaced since.
+/// Knows when the write-ahead log must be emptied. The log has the data that was replaced since the last time.
 struct Log {
-    /// When it was first written to, or when it could not be emptied last.
+    /// The time of the first write to it, or the time at which it last could not be emptied.
     since: Option<Instant>,
 }
 
@@ -205,12 +207,12 @@ impl Log {
         self.since.get_or_insert_with(now);
     }
 
-    /// It was to be emptied. Where it could not be, that is tried again as if it had been written to just now.
+    /// Notes a try to empty the log. If it failed, the next try is due as if the log had been written to just now.
     fn tried(&mut self, is_empty: bool) {
         self.since = (!is_empty).then(now);
     }
 
-    /// It stays as it is: the store has stopped, and the next opening empties it.
+    /// Notes that the log stays as it is. The store has stopped, and the next opening empties the log.
     fn left(&mut self) {
         self.since = None;
     }
@@ -274,7 +276,7 @@ mod tests {
         assert_eq!(waiting.next_due(), None);
     }
 
-    /// What a sync that was left out would take: here, it fails.
+    /// A missing sync would lose this. In this test the sync fails.
     #[test]
     fn a_commit_is_synced_before_it_is_answered_also_where_the_store_stops_beside_it() {
         let stage = TestDatabase::new();

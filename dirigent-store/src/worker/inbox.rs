@@ -1,5 +1,5 @@
-//! What a store was told and has not done. One job at a time is done of a channel, in order; a read waits for no other
-//! channel's.
+//! The jobs that a store has received and not finished. Jobs of one channel are done one at a time and in order. A
+//! read does not wait for the jobs of other channels.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -17,9 +17,9 @@ pub(crate) enum About {
     Rest,
 }
 
-/// A job that may overtake others, or be overtaken.
+/// A job that can overtake others or be overtaken.
 pub(crate) trait Queued {
-    /// What it is about.
+    /// Returns what the job is about.
     fn about(&self) -> About;
 }
 
@@ -28,7 +28,7 @@ pub(crate) trait Queued {
 pub(crate) struct Inbox<J> {
     reads: VecDeque<J>,
     rest: VecDeque<J>,
-    /// What waits behind a job of the same channel, which waits itself or is being done.
+    /// The jobs behind another job of the same channel. That job waits, too, or it is running.
     behind: HashMap<ChannelId, VecDeque<J>>,
 }
 
@@ -45,12 +45,12 @@ impl<J: Queued> Inbox<J> {
         self.reads.pop_front()
     }
 
-    /// Takes the next job that is no read and need not wait, if there is one.
+    /// Takes the next job that is not a read and need not wait, if there is one.
     pub(crate) fn next_of_rest(&mut self) -> Option<J> {
         self.rest.pop_front()
     }
 
-    /// A job that was taken is done: the next one of its channel need not wait any longer.
+    /// Marks a job as done, so that the next job of its channel need not wait any longer.
     pub(crate) fn done(&mut self, about: About) {
         let (About::Read(channel) | About::Change(channel)) = about else { return };
         if let Entry::Occupied(mut behind) = self.behind.entry(channel) {

@@ -1,4 +1,4 @@
-//! The life of a store's threads: they start with the first call and are joined after the last.
+//! The life of a store's threads. They start with the first call and are joined after the last.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,25 +11,26 @@ use tokio::sync::oneshot;
 use super::queue::{Queue, Sender};
 use crate::error::{Action, StoreError};
 
-/// Where the answer to a job goes.
+/// The sender for the answer to a job.
 pub(crate) type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
-/// What waits for a store's threads.
+/// The jobs that wait for a store's threads.
 pub(crate) trait Jobs: Queue {
     type Job;
 
     fn push(&mut self, job: Self::Job);
 }
 
-/// What a store works on before its threads are started.
+/// The data of a store before its threads start.
 pub(crate) trait Start: Send + Sized {
-    /// Starts them, and returns the one that ends last. What cannot be started stays as it is.
+    /// Starts the threads, and returns the one that ends last. If they cannot be started, the data is
+    /// returned unchanged.
     fn start(self) -> Result<JoinHandle<()>, (Self, io::Error)>;
 }
 
-/// A thread that works on `W` and takes jobs; before the first call, the `W` that the thread is to get.
+/// A thread that works on `W` and takes jobs. Before the first call, this has the `W` for the thread.
 pub(crate) struct Life<W, Q: Jobs> {
-    /// What it is about, for errors.
+    /// The path for errors.
     path: PathBuf,
     closed: AtomicBool,
     jobs: Sender<Q>,
@@ -49,7 +50,7 @@ impl<W: Start, Q: Jobs> Life<W, Q> {
         Self { path, closed: AtomicBool::new(false), jobs, stage }
     }
 
-    /// Has a job done, even if its caller no longer waits for the answer.
+    /// Sends a job to the threads. It is done even if its caller stops waiting for the answer.
     pub(crate) async fn call<T>(
         &self,
         job: impl FnOnce(Answer<T>) -> Q::Job,
@@ -89,10 +90,10 @@ impl<W, Q: Jobs> Life<W, Q> {
         &self.path
     }
 
-    /// Lets the threads finish what they were given, and end.
+    /// Lets the threads finish their work and end.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
         match self.closing() {
-            // They were cut short.
+            // They were interrupted.
             Some(told) => {
                 told.await.map_err(|_| StoreError::Interrupted { path: self.path.clone() })
             }
@@ -100,7 +101,7 @@ impl<W, Q: Jobs> Life<W, Q> {
         }
     }
 
-    /// Tells the threads to end; what is to be waited for, if they run.
+    /// Asks the threads to end. Returns the receiver to wait for if they run.
     fn closing(&self) -> Option<oneshot::Receiver<()>> {
         self.closed.store(true, Ordering::Release);
         let mut stage = self.lock();
@@ -118,7 +119,7 @@ impl<W, Q: Jobs> Life<W, Q> {
         None
     }
 
-    /// Why there is none.
+    /// Returns the reason why there is no answer.
     fn no_answer(&self) -> StoreError {
         let path = self.path.clone();
         if self.closed.load(Ordering::Acquire) {

@@ -1,4 +1,5 @@
-//! A channel to threads whose queue is one of ours: what waits may be overtaken, done together, or due at a moment.
+//! A channel to threads, with a queue of our own. Waiting work can be overtaken, done together, or due at a certain
+//! time.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,21 +8,21 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-/// What waits for one or several threads.
+/// The work that waits for one or several threads.
 pub(crate) trait Queue: Default + Send + 'static {
-    /// What a thread does at a time.
+    /// The work that a thread does at a time.
     type Work;
 
-    /// Takes out what is to be done now. When the queue is closing nothing will come any more.
+    /// Takes out the work that is due now. If the queue is closing, no more work will arrive.
     fn take(&mut self, now: Instant, closing: bool) -> Option<Self::Work>;
 
-    /// When there is work although nothing came.
+    /// Returns the time at which there is work even if none arrives.
     fn next_due(&self) -> Option<Instant> {
         None
     }
 }
 
-/// The time by which work on files is put off. No rule of a channel hangs on it.
+/// Returns the time by which work on files is delayed. No rule of a channel depends on it.
 #[expect(
     clippy::disallowed_methods,
     reason = "how long the disk is spared is no matter of the host's clock"
@@ -30,11 +31,12 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// The side of those who have something done.
+/// The side of the callers.
 #[derive(Debug)]
 pub(crate) struct Sender<Q>(Arc<LockedQueue<Q>>);
 
-/// The side of the threads. Once it is gone, what waits is dropped, and with it the answers that its callers wait for.
+/// The side of the threads. Once it is dropped, the waiting work is dropped, too, and with it the senders of the
+/// answers.
 #[derive(Debug)]
 pub(crate) struct Receiver<Q: Queue>(Arc<LockedQueue<Q>>);
 
@@ -47,16 +49,16 @@ struct LockedQueue<Q> {
 #[derive(Debug)]
 struct QueueContents<Q> {
     queue: Q,
-    /// How many threads wait: only then a call to the system wakes one.
+    /// The number of waiting threads. If there are none, the call to the system that wakes one is saved.
     sleeping: usize,
     closing: bool,
-    /// Those who wait for the end.
+    /// The callers that wait for the end.
     closers: Vec<oneshot::Sender<()>>,
-    /// There is no thread any more.
+    /// True once there is no thread left.
     ended: bool,
 }
 
-/// The two sides of a queue.
+/// Creates the two sides of a queue.
 pub(crate) fn queue<Q: Queue>(queue: Q) -> (Sender<Q>, Receiver<Q>) {
     let closers = Vec::new();
     let state = QueueContents { queue, sleeping: 0, closing: false, closers, ended: false };
@@ -71,7 +73,7 @@ impl<Q> Clone for Sender<Q> {
 }
 
 impl<Q: Queue> Sender<Q> {
-    /// Changes what waits, and has a thread look at it. `None` when there is no thread any more.
+    /// Changes the waiting work, and wakes a thread to look at it. Returns `None` if there is no thread left.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Q) -> T) -> Option<T> {
         let mut state = self.0.lock();
         if state.ended {
@@ -86,19 +88,20 @@ impl<Q: Queue> Sender<Q> {
         Some(answer)
     }
 
-    /// Looks at what waits.
+    /// Looks at the waiting work.
     #[cfg(test)]
     pub(crate) fn look<T>(&self, look: impl FnOnce(&mut Q) -> T) -> T {
         look(&mut self.0.lock().queue)
     }
 
-    /// Lets the threads end when all is done that waits.
+    /// Lets the threads end once all waiting work is done.
     pub(crate) fn close(&self) {
         self.0.lock().closing = true;
         self.0.changed.notify_all();
     }
 
-    /// The same. Returns what tells that everything has [ended](Receiver::end); `None` if it has already.
+    /// Closes the queue like [`close`](Self::close). Returns a receiver that reports the [end](Receiver::end) of
+    /// everything, or `None` if it has already ended.
     pub(crate) fn close_and_tell(&self) -> Option<oneshot::Receiver<()>> {
         let mut state = self.0.lock();
         if state.ended {
@@ -113,7 +116,7 @@ impl<Q: Queue> Sender<Q> {
 }
 
 impl<Q: Queue> Receiver<Q> {
-    /// Waits for work; `None` when there will be no more.
+    /// Waits for work. Returns `None` if there will be no more.
     pub(crate) fn next(&self) -> Option<Q::Work> {
         let mut state = self.0.lock();
         loop {
@@ -137,12 +140,12 @@ impl<Q: Queue> Receiver<Q> {
         }
     }
 
-    /// Looks at what waits, in the middle of some work.
+    /// Looks at the waiting work in the middle of other work.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&mut Q) -> T) -> T {
         look(&mut self.0.lock().queue)
     }
 
-    /// Says that everything has ended, to those who closed it.
+    /// Reports to the callers that closed the queue that everything has ended.
     pub(crate) fn end(self) {
         let closers = std::mem::take(&mut self.0.lock().closers);
         drop(self);
@@ -157,7 +160,7 @@ impl<Q: Queue> Drop for Receiver<Q> {
         let mut state = self.0.lock();
         state.ended = true;
         let waiting = (std::mem::take(&mut state.queue), std::mem::take(&mut state.closers));
-        // What is dropped may have this lock to take.
+        // The drop of the waiting work may need this lock.
         drop(state);
         drop(waiting);
     }
@@ -169,8 +172,8 @@ impl<Q> LockedQueue<Q> {
     }
 }
 
-/// A thread that was started and waits for what it works on, or for that to be dropped: where another thread cannot be
-/// started, nothing is lost with this one.
+/// Starts a thread that waits for the data that it works on, or for the drop of that data's sender. So the data is not
+/// lost if another thread cannot be started.
 pub(crate) fn start<W: Send + 'static>(
     name: &str,
     work: impl FnOnce(W) + Send + 'static,
@@ -179,7 +182,7 @@ pub(crate) fn start<W: Send + 'static>(
     let run = move || given.recv().map_or((), work);
     let thread = thread::Builder::new().name(name.to_owned()).spawn(run)?;
     Ok(move |with| {
-        // The thread waits for it.
+        // The thread waits for the data.
         let _ = give.send(with);
         thread
     })

@@ -15,16 +15,16 @@ use super::queue::{Queue, Receiver, Sender, queue, start};
 
 use crate::error::{Action, StoreError};
 
-/// Does jobs one after the other on a thread of its own, which starts with the first job and ends,
-/// joined, when the last handle is dropped. Jobs that were taken are done before it ends.
+/// Does jobs one after the other on its own thread. The thread starts with the first job and is joined when
+/// the last handle is dropped. Jobs that were accepted are done before it ends.
 pub(crate) struct Worker {
-    /// What the thread is called.
+    /// The name of the thread.
     name: &'static str,
     /// The thread, once there was a job.
     started: Mutex<Option<(Sender<Jobs>, JoinHandle<()>)>>,
 }
 
-/// What does one job.
+/// A function that does one job.
 type Job = Box<dyn FnOnce() + Send>;
 
 /// The jobs, in order.
@@ -46,13 +46,13 @@ impl fmt::Debug for Worker {
 }
 
 impl Worker {
-    /// A worker without a thread yet.
+    /// Creates a worker without a thread.
     pub(crate) const fn new(name: &'static str) -> Self {
         Self { name, started: Mutex::new(None) }
     }
 
-    /// Has a job done on this file, after those given before. It is given when this is called and is done even
-    /// if the future is dropped.
+    /// Runs a job on this file, after the jobs before it. The job is accepted by this call itself, and it is
+    /// done even if the future is dropped.
     pub(crate) fn call<T, F>(
         &self,
         path: &Path,
@@ -64,13 +64,13 @@ impl Worker {
     {
         let (answer, answered) = oneshot::channel();
         let given = self.give(Box::new(move || {
-            // The caller may have stopped waiting; the job is done all the same.
+            // The caller may have stopped waiting, but the job is done all the same.
             let _ = answer.send(job());
         }));
         let path = path.to_owned();
         async move {
             given.map_err(|source| StoreError::not_done(Action::StartThread, &path, source))?;
-            // The job panicked; how far it came is not known.
+            // The job panicked, so it is unknown how far it got.
             answered.await.map_err(|_| StoreError::Interrupted { path })
         }
     }
@@ -94,7 +94,7 @@ impl Drop for Worker {
         let started = self.started.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((jobs, thread)) = started {
             jobs.close();
-            // A job may own the last handle; a thread cannot wait for itself.
+            // A job may own the last handle, and a thread cannot wait for itself.
             if thread.thread().id() != thread::current().id() {
                 let _ = thread.join();
             }
@@ -104,7 +104,7 @@ impl Drop for Worker {
 
 fn work(jobs: &Receiver<Jobs>) {
     while let Some(job) = jobs.next() {
-        // A job that panics drops its answer, by which its caller learns it; the next one is done.
+        // A job that panics drops its answer, so its caller gets an error. The next job is done.
         let _ = catch_unwind(AssertUnwindSafe(job));
     }
 }

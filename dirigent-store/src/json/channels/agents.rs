@@ -1,4 +1,4 @@
-//! The agents that were given keys, in a file of their own.
+//! The agents with keys, in their own file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -16,24 +16,24 @@ use crate::error::{Action, BadFile, StoreError};
 use crate::record::Extra;
 use crate::record::fields::quoted;
 
-/// The version that this crate writes, and the only one it reads: that of the records beside it, so that a folder of an
-/// older version is refused as a whole.
+/// The version that this crate writes, and the only one that it reads. The records beside it have the same version, so
+/// the store refuses a whole folder of an older version.
 const VERSION: u64 = 2;
 
-/// How large the file may be.
+/// The largest file, in bytes.
 pub(crate) const LARGEST: usize = 64 << 20;
 
-/// How many agents are put together again.
+/// The most agents that are rebuilt.
 const REBUILT_MAX: u32 = 1 << 20;
 
 const SHAPE: &str = "a list of agents";
 
-/// Agents in the order of their keys from zero.
+/// The agents in the order of their keys. The first key is 0.
 #[derive(Debug, Default)]
 pub struct Agents {
     names: Vec<AgentId>,
     keys: HashMap<AgentId, AgentKey>,
-    /// What a newer version wrote, to be written again.
+    /// Fields that a newer version wrote. They are written back.
     extra: Extra,
 }
 
@@ -53,7 +53,7 @@ struct Versioned {
 }
 
 impl Agents {
-    /// Agents in this order. One that stands there twice has the first of its keys.
+    /// Creates the list of agents in this order. An agent that is listed twice has the first of its keys.
     pub fn new(names: Vec<AgentId>) -> Self {
         let mut keys = HashMap::with_capacity(names.len());
         for (name, key) in names.iter().zip(0..) {
@@ -62,7 +62,7 @@ impl Agents {
         Self { names, keys, extra: Extra::default() }
     }
 
-    /// Reads the file.
+    /// Parses the file.
     pub(crate) fn parse(content: &[u8]) -> Result<Self, BadFile> {
         let text = std::str::from_utf8(content).map_err(|_| BadFile::NotText)?;
         let file = match serde_json::from_str::<AgentsFile<'_>>(text) {
@@ -89,7 +89,7 @@ impl Agents {
         Ok(Self { extra, ..Self::new(names) })
     }
 
-    /// The content of the file.
+    /// Returns the content of the file.
     fn to_json(&self) -> Vec<u8> {
         let names: Vec<_> = self.names.iter().map(|name| quoted(name.as_str())).collect();
         let agents = format!("[{}]", names.join(", "));
@@ -104,22 +104,22 @@ impl Agents {
         file.into_bytes()
     }
 
-    /// All of them.
+    /// Returns the names of all agents.
     pub fn names(&self) -> &[AgentId] {
         &self.names
     }
 
-    /// An agent's key, if it was given one.
+    /// Returns the key of an agent if it has one.
     pub fn key(&self, agent: &AgentId) -> Option<AgentKey> {
         self.keys.get(agent).copied()
     }
 
-    /// An agent's name, if it is known.
+    /// Returns the name of an agent if it is known.
     pub fn name(&self, key: AgentKey) -> Option<&AgentId> {
         self.names.get(usize::try_from(key.get()).ok()?)
     }
 
-    /// Gives the next key; none when there are no more.
+    /// Adds an agent with the next key. Returns `None` if there is no key left.
     pub(crate) fn add(&mut self, agent: AgentId) -> Option<AgentKey> {
         let key = AgentKey::new(u32::try_from(self.names.len()).ok()?);
         self.names.push(agent.clone());
@@ -127,14 +127,14 @@ impl Agents {
         Some(key)
     }
 
-    /// Takes the last one back.
+    /// Removes the last agent again.
     fn take_back(&mut self) {
         if let Some(agent) = self.names.pop() {
             self.keys.remove(&agent);
         }
     }
 
-    /// Gives an agent a key that is in the file before it is used, unless it has one.
+    /// Gives an agent a key, unless it has one. The key is in the file before it is used.
     pub(super) fn register(&mut self, agent: AgentId, path: &Path) -> Result<AgentKey, StoreError> {
         if let Some(key) = self.key(&agent) {
             return Ok(key);
@@ -146,7 +146,7 @@ impl Agents {
         Ok(key)
     }
 
-    /// The names of those whom a record is about.
+    /// Returns the names of the agents in a record.
     pub fn of(&self, record: &ChannelRecord) -> BTreeMap<AgentKey, AgentId> {
         let State { roster, standing, .. } = &record.snapshot.state;
         let listed = roster.list.slots.iter().map(|slot| slot.agent);
@@ -161,7 +161,7 @@ impl Agents {
     }
 }
 
-/// CRC-32 of what the file says.
+/// Computes the CRC-32 of the file's data.
 fn checksum(agents: &str) -> String {
     let mut sum = crc32fast::Hasher::new();
     sum.update(format!("{VERSION} agents ").as_bytes());
@@ -169,8 +169,7 @@ fn checksum(agents: &str) -> String {
     format!("{:08x}", sum.finalize())
 }
 
-/// Puts the agents together again from what the channels' files call them. A key that no channel
-/// names gets a name that no agent has.
+/// Rebuilds the agents from the names in the channels' files. A key that no channel uses gets a name that no agent has.
 pub fn rebuild(names: &BTreeMap<AgentKey, AgentId>) -> Agents {
     let names: BTreeMap<_, _> = names.range(..AgentKey::new(REBUILT_MAX)).collect();
     let count = names.last_key_value().map_or(0, |(key, _)| key.get().saturating_add(1));

@@ -1,4 +1,4 @@
-//! Where which file lies.
+//! The paths of the files.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirEntry};
@@ -11,11 +11,11 @@ use crate::disk::{create_folder, remove_strays, sync_folder};
 use crate::error::{Action, BadFile, StoreError};
 use crate::record::form::whole;
 
-/// The version of the folder's layout. Version 2 had 256 folders in `channels` and a log of turns beside it.
+/// The version of the folder's layout. Version 2 had 256 folders in `channels`, and a log of turns beside them.
 const VERSION: u64 = 3;
 
-/// The folder of a store: `agents.json`, and the files of all channels in `channels`. They lie in one folder, so that one sync
-/// of it tells the disk of many new files.
+/// The folder of a store: `agents.json`, and the files of all channels in `channels`. They are in one folder, so that
+/// one sync of the folder covers many new files.
 #[derive(Debug)]
 pub(super) struct Folder {
     root: PathBuf,
@@ -23,35 +23,36 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// This folder, which is made where it is missing.
+    /// Opens this folder, and creates it if it is missing.
     pub(super) fn at(root: PathBuf) -> Result<Self, StoreError> {
         let channels = root.join("channels");
         create_folder(&channels)?;
         Ok(Self { root, channels })
     }
 
-    /// The folder itself.
+    /// Returns the folder's own path.
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where the names of agents are kept.
+    /// Returns the path of the file with the agents' names.
     pub(super) fn agents(&self) -> PathBuf {
         self.root.join("agents.json")
     }
 
-    /// Where a channel's file lies.
+    /// Returns the path of a channel's file.
     pub(super) fn file(&self, channel: ChannelId) -> PathBuf {
         self.channels.join(format!("{channel}.json"))
     }
 
-    /// Where a channel's history lies.
+    /// Returns the path of a channel's history.
     pub(super) fn history(&self, channel: ChannelId) -> PathBuf {
         self.channels.join(format!("{channel}.history.jsonl"))
     }
 
-    /// Removes what interrupted writes left, and names the channels that have a file. All of it is on the disk when this
-    /// returns: a process that was killed between a rename and its sync leaves a file that a power cut would still take.
+    /// Removes the files that interrupted writes left, and returns the channels that have a file. All of these files
+    /// are on the disk when this returns. Otherwise a process that was killed between a rename and its sync would leave
+    /// a file that a power cut could still remove.
     pub(super) fn open(&self) -> Result<Vec<ChannelId>, StoreError> {
         let mut channels = Vec::new();
         for entry in self.entries()? {
@@ -69,7 +70,7 @@ impl Folder {
         Ok(channels)
     }
 
-    /// A folder of an older version, whose channels would look as if they had never been seen.
+    /// Refuses a folder of an older version, because its channels would look as if they had never been seen.
     fn refuse_older(&self, entry: &DirEntry) -> Result<(), StoreError> {
         let name = entry.file_name();
         let is_number =
@@ -81,8 +82,9 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes all files of a channel, copies of damaged ones as well, and waits until the disk has that. Returns whether
-    /// there were any. The record goes last: a channel whose deletion failed half-way does not begin anew.
+    /// Removes all files of a channel, also copies of damaged ones, and waits until the disk has done it. Returns true
+    /// if there were any. The record is removed last, so a channel whose deletion fails halfway does not look like a
+    /// new one.
     pub(super) fn remove(&self, channel: ChannelId) -> Result<bool, StoreError> {
         let entries = self.entries()?.into_iter();
         let own = entries.filter(|entry| is_of(channel, &entry.file_name()));
@@ -99,14 +101,15 @@ impl Folder {
         Ok(!paths.is_empty())
     }
 
-    /// What lies in the folder of channels.
+    /// Returns the entries of the folder of channels.
     fn entries(&self) -> Result<Vec<DirEntry>, StoreError> {
         let entries = fs::read_dir(&self.channels).and_then(Iterator::collect::<io::Result<_>>);
         entries.map_err(|source| StoreError::not_done(Action::Read, &self.channels, source))
     }
 }
 
-/// Whether a file of this name is a channel's: its record, its history, or a copy of a damaged one.
+/// Returns true if a file with this name belongs to a channel: it is the record, the history, or a copy of a damaged
+/// file.
 fn is_of(channel: ChannelId, name: &OsStr) -> bool {
     let rest = name.to_str().and_then(|name| name.strip_prefix(&channel.to_string()));
     let kinds = [".json", ".history.jsonl"];
@@ -118,7 +121,7 @@ fn is_of(channel: ChannelId, name: &OsStr) -> bool {
     })
 }
 
-/// The channel whose file has this name.
+/// Returns the channel of a file with this name.
 fn parse_name(name: &OsStr) -> Option<ChannelId> {
     whole(name.to_str()?.strip_suffix(".json")?).map(ChannelId::new)
 }

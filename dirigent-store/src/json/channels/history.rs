@@ -1,5 +1,5 @@
-//! A channel's newest changes, a line each. A history explains, it is no fact: a line that is appended is not synced, and
-//! what cannot be read is passed over.
+//! The newest changes of a channel, one on each line. A history only explains. So a new line is not synced, and a line
+//! that cannot be read is skipped.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -11,11 +11,11 @@ use super::agents::Agents;
 use crate::disk::{ReadError, private, read, replace};
 use crate::record::TransitionFile;
 
-/// How large a history may be; a larger one begins anew.
+/// The largest history, in bytes. A larger one is replaced by an empty one.
 const LARGEST: usize = 64 << 20;
 
-/// Appends changes, and keeps no more than twice `max` lines, of which the newest `max` count.
-/// Returns how many lines there are now.
+/// Appends changes. The file has at most twice `max` lines, and only the newest `max` of them count. Returns the number
+/// of lines.
 pub(super) fn append(
     path: &Path,
     known: Option<usize>,
@@ -28,7 +28,7 @@ pub(super) fn append(
         lines
     } else {
         let old = content(path)?;
-        // A line that was cut short must not swallow the next one.
+        // An incomplete line must not swallow the next one.
         if old.last().is_some_and(|byte| *byte != b'\n') {
             text.push(b'\n');
         }
@@ -49,7 +49,7 @@ pub(super) fn append(
     Ok(count)
 }
 
-/// A channel's newest changes, oldest first.
+/// Returns the newest changes of a channel, the oldest one first.
 pub(super) fn newest(path: &Path, max: usize, agents: &Agents) -> io::Result<Vec<Transition>> {
     let content = content(path)?;
     let mut newest: Vec<_> =
@@ -82,17 +82,17 @@ fn lines(content: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     content.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }
 
-/// A change in a line, without its end.
+/// Writes a change as a line, without the line break.
 pub fn line(transition: &Transition, agents: &Agents) -> Vec<u8> {
     let mut file = TransitionFile::from(transition);
     if let Some(name) = transition.agent.and_then(|key| agents.name(key)) {
         (file.agent, file.key) = (Some(name.clone()), None);
     }
-    // It fails only for a value without a name, and there is none.
+    // This fails only for a value without a name, and there is none.
     serde_json::to_vec(&file).unwrap_or_default()
 }
 
-/// A line's change; `None` when it was cut short, or another program wrote it.
+/// Parses a line. Returns `None` if the line is incomplete or another program wrote it.
 pub fn parse(line: &[u8], agents: &Agents) -> Option<Transition> {
     let mut file: TransitionFile = serde_json::from_slice(line).ok()?;
     if let Some(name) = file.agent.take() {

@@ -1,8 +1,8 @@
-//! What a host may choose.
+//! The options of the store.
 
 use std::path::{Path, PathBuf};
 
-/// How a [`JsonChannels`](crate::JsonChannels) is opened. A path alone is enough.
+/// The options for opening a [`JsonChannels`](crate::JsonChannels). A path alone is enough.
 ///
 /// ```
 /// use dirigent_store::{ChannelOptions, JsonChannels};
@@ -19,12 +19,13 @@ pub struct ChannelOptions {
 }
 
 impl ChannelOptions {
-    /// The folder, which is wholly the store's; all else as by default.
+    /// Creates options with this folder, which belongs to the store alone. All else has its
+    /// default.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), history_max: 100 }
     }
 
-    /// How many transitions of each channel are kept, by default 100; 0 keeps none.
+    /// Sets the number of transitions that are stored for each channel. Default 100; 0 stores none.
     #[must_use]
     pub fn history_max(mut self, transitions: usize) -> Self {
         self.history_max = transitions;

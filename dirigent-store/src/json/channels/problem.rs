@@ -9,7 +9,7 @@ use dirigent::store::Barred;
 use crate::error::BadFile;
 use crate::problems::Problems;
 
-/// A file that could not be read. It is kept, unchanged.
+/// A file that could not be read. It stays unchanged.
 ///
 /// ```
 /// use dirigent_store::{BadFile, ChannelProblem, JsonChannels};
@@ -25,15 +25,15 @@ use crate::problems::Problems;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChannelProblem {
-    /// Whose file it was; `None` for the file of the agents.
+    /// The channel of the file, or `None` for the file of the agents.
     pub channel: Option<ChannelId>,
-    /// Where it is now: aside, or in its place while it bars the channel. Once an operator's commit has
-    /// replaced it, where its copy is.
+    /// The path of the file now. A file that makes its channel unusable stays in its place, and any
+    /// other gets a new name. Once an operator's commit has replaced it, this is the path of its copy.
     pub kept: PathBuf,
     /// What is wrong with it.
     pub reason: BadFile,
-    /// What bars the channel because of it; `None` when everything else was read without it, or it was
-    /// replaced.
+    /// Why the channel cannot be used. `None` if the store could read everything else without this
+    /// file, or if the file was replaced.
     pub bars: Option<Barred>,
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for ChannelProblem {
     }
 }
 
-/// A channel's damaged record was replaced, and what is left of it is the copy.
+/// Notes that a channel's damaged record was replaced, so that only the copy is left.
 pub(super) fn replaced(problems: &Problems<ChannelProblem>, channel: ChannelId, copy: &Path) {
     problems.change(|all| {
         let is_it = |problem: &&mut ChannelProblem| {

@@ -1,4 +1,5 @@
-//! What is done with the files of a store. One thread at a time works on a channel; several work on different ones.
+//! The work on the files of a store. At most one thread works on a channel at a time, and several threads work on
+//! different channels.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -20,44 +21,44 @@ use crate::error::{Action, BadFile, OpenError, StoreError};
 use crate::problems::Problems;
 use crate::record::{Extras, LARGEST, ParsedChannel, file_text, parse_channel};
 
-/// A folder that is open.
+/// An open folder.
 #[derive(Debug)]
 pub(super) struct Store {
     folder: Folder,
     history_max: usize,
-    /// The channels that have a file, each with what is known of it.
+    /// The channels that have a file, with the facts that are known about each.
     known: Mutex<HashMap<ChannelId, Known>>,
     agents: RwLock<Agents>,
-    /// Damaged records of which a copy was made, so that they may be replaced, each with its copy.
+    /// The damaged records that were copied, so that they may be replaced, each with the path of its copy.
     copies: Mutex<HashMap<ChannelId, PathBuf>>,
     pub(super) problems: Arc<Problems<ChannelProblem>>,
-    /// What could not be synced; from then on all is refused.
+    /// The path that could not be synced. From then on all work is refused.
     broken: OnceLock<PathBuf>,
-    /// No other store has the folder meanwhile.
+    /// While this is held, no other store has the folder.
     _lock: Lock,
 }
 
-/// What is known of a channel's files, so that they need not be read for each commit. By default nothing is.
+/// The facts that are known about a channel's files, so that a commit need not read them. By default there are none.
 #[derive(Debug, Default)]
 struct Known {
     revision: Option<Revision>,
-    /// What a newer version wrote into its record.
+    /// The fields that a newer version wrote into its record.
     extras: Extras,
-    /// How many lines its history has.
+    /// The number of lines of its history.
     lines: Option<usize>,
 }
 
-/// How a commit ended that the files have nothing against.
+/// How a commit ended, if the files had no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Committed {
-    /// It was made.
+    /// The commit was made.
     Done(Revision),
-    /// It was made from another revision than the one that is stored.
+    /// The commit was made from another revision than the stored one.
     Conflict(Revision),
 }
 
 impl Store {
-    /// Locks the folder, which is made where it is missing, and looks it through. No channel's file is read.
+    /// Locks the folder, creates it if it is missing, and checks it. Reads no file of a channel.
     pub(super) fn open(options: ChannelOptions) -> Result<Self, OpenError> {
         let ChannelOptions { path: root, history_max } = options;
         let folder = Folder::at(root)?;
@@ -78,7 +79,7 @@ impl Store {
         })
     }
 
-    /// Whether a sync failed. What the disk has is not known any more then.
+    /// Returns an error if a sync failed before, because the content of the disk is unknown since then.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         match self.broken.get() {
             Some(path) => Err(StoreError::Broken { path: path.clone() }),
@@ -86,8 +87,9 @@ impl Store {
         }
     }
 
-    /// Whether what was done counts. Where a sync failed meanwhile, on another thread, it may have been this one's change
-    /// that the disk did not take: the system tells one of those who wait.
+    /// Returns an error if the finished work may not count. If a sync failed on another thread in the meantime, the
+    /// disk may have lost the change of this thread, because the system reports the failure to only one of those who
+    /// wait.
     pub(super) fn check_again(&self) -> Result<(), StoreError> {
         match self.broken.get() {
             Some(path) => Err(StoreError::unknown(Action::Sync, path, io::ErrorKind::Other.into())),
@@ -95,7 +97,7 @@ impl Store {
         }
     }
 
-    /// Refuses everything from now on if this was a failed sync.
+    /// Refuses everything from now on if this error is a failed sync.
     fn note(&self, error: &StoreError) {
         if error.is_failed_sync() {
             let path = error.path();
@@ -104,20 +106,20 @@ impl Store {
         }
     }
 
-    /// The channels that have a record, in order.
+    /// Returns the channels that have a record, in order.
     pub(super) fn channels(&self) -> Vec<ChannelId> {
         let mut channels: Vec<_> = lock(&self.known).keys().copied().collect();
         channels.sort_unstable();
         channels
     }
 
-    /// A channel's record.
+    /// Returns the record of a channel.
     pub(super) fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, StoreError> {
         let found = self.read(channel)?;
         Ok(found.map(|ParsedChannel { revision, record, .. }| StoredChannel { revision, record }))
     }
 
-    /// Replaces a channel's file, and waits until the disk has it.
+    /// Replaces the file of a channel, and waits until the disk has it.
     pub(super) fn commit(&self, commit: &Commit) -> Result<Committed, StoreError> {
         let channel = commit.channel;
         let (known, is_damaged) = match self.recall(channel) {
@@ -146,7 +148,7 @@ impl Store {
         Ok(Committed::Done(revision))
     }
 
-    /// What a commit writes.
+    /// Returns the content that a commit writes.
     fn content(
         &self,
         commit: &Commit,
@@ -165,19 +167,19 @@ impl Store {
         Ok(content)
     }
 
-    /// Puts content in the place of a channel's file.
+    /// Replaces the content of a channel's file.
     fn put(&self, channel: ChannelId, content: &[u8]) -> Result<(), StoreError> {
-        // A panic must not make it one that was never seen.
+        // After a panic the channel must not look as if it had never been seen.
         lock(&self.known).entry(channel).or_default();
         replace(&self.folder.file(channel), content).inspect_err(|error| {
             self.note(error);
-            // It may be in its place all the same.
+            // The new content may be in its place in spite of the error.
             let _ = self.read(channel);
         })
     }
 
-    /// Tells the history what a commit changed. What cannot be written is missing, and nothing else is the worse for it.
-    /// Returns how many lines the history has, if that is known.
+    /// Adds the changes of a commit to the history. A change that cannot be written is missing, which has no other
+    /// effect. Returns the number of lines of the history, if it is known.
     fn append(&self, commit: &Commit, lines: Option<usize>) -> Option<usize> {
         let Commit { channel, transitions, .. } = commit;
         if transitions.is_empty() || self.history_max == 0 {
@@ -191,17 +193,17 @@ impl Store {
             .ok()
     }
 
-    /// A channel's newest transitions, oldest first.
+    /// Returns the newest transitions of a channel, the oldest one first.
     pub(super) fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, StoreError> {
         let path = self.folder.history(channel);
         history::newest(&path, self.history_max, &self.names())
             .map_err(|source| StoreError::not_done(Action::Read, &path, source))
     }
 
-    /// Removes all files of a channel, and waits until the disk has that. Returns whether there were any.
+    /// Removes all files of a channel, and waits until the disk has done it. Returns true if there were any.
     pub(super) fn delete(&self, channel: ChannelId) -> Result<bool, StoreError> {
         match self.read(channel) {
-            // A newer version's record is not for this one to delete.
+            // This version may not delete the record of a newer version.
             Err(error) if !error.is_damaged_record() => return Err(error),
             Ok(_) | Err(_) => {}
         }
@@ -211,7 +213,7 @@ impl Store {
         Ok(removed)
     }
 
-    /// The agents in the order of their keys.
+    /// Returns the agents in the order of their keys.
     pub(super) fn agents(&self) -> Vec<AgentId> {
         self.names().names().to_vec()
     }
@@ -226,8 +228,9 @@ impl Store {
         self.agents.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of a channel that has a record, its revision at least. From here until it is [learned](Self::learn)
-    /// again nothing counts as known, so that what fails in between is read again.
+    /// Returns the facts that are known about a channel that has a record, and at least its revision. The facts are
+    /// unknown until the channel is [learned](Self::learn) again, so its file is read again if something fails in
+    /// between.
     fn recall(&self, channel: ChannelId) -> Result<Option<Known>, StoreError> {
         let take = || lock(&self.known).get_mut(&channel).map(std::mem::take);
         match take() {
@@ -239,12 +242,13 @@ impl Store {
         }
     }
 
-    /// This is what is known of a channel now.
+    /// Stores the facts that are known about a channel now.
     fn learn(&self, channel: ChannelId, known: Known) {
         lock(&self.known).insert(channel, known);
     }
 
-    /// Reads a channel's file. One that is damaged, or that another version wrote, stays in its place and bars the channel.
+    /// Reads the file of a channel. If it is damaged, or another version wrote it, it stays in its place and the
+    /// channel cannot be used.
     fn read(&self, channel: ChannelId) -> Result<Option<ParsedChannel>, StoreError> {
         if !lock(&self.known).contains_key(&channel) {
             return Ok(None);
@@ -253,7 +257,7 @@ impl Store {
         let parsed = match read(&path, LARGEST) {
             Ok(Some(content)) => parse_own(channel, &content),
             Ok(None) => {
-                // It was moved away.
+                // The file was moved away.
                 lock(&self.known).remove(&channel);
                 lock(&self.copies).remove(&channel);
                 return Ok(None);
@@ -270,7 +274,7 @@ impl Store {
         Ok(Some(parsed))
     }
 
-    /// The channel cannot be used: nothing of it is known any more, and its file stays.
+    /// Marks a channel as unusable. Its facts are forgotten, and its file stays.
     fn bar(&self, channel: ChannelId, path: &Path, reason: BadFile) -> StoreError {
         self.learn(channel, Known::default());
         let (source, kept) = (reason.clone(), path.to_owned());
@@ -280,7 +284,8 @@ impl Store {
         error
     }
 
-    /// Copies a damaged record before it is replaced; one copy is enough, however often that fails.
+    /// Copies a damaged record before it is replaced. There is only one copy, even if the replacement fails several
+    /// times.
     fn keep_damaged(&self, channel: ChannelId) -> Result<(), StoreError> {
         if lock(&self.copies).contains_key(&channel) {
             return Ok(());
@@ -292,12 +297,12 @@ impl Store {
     }
 }
 
-/// A panic in a job leaves nothing half done: what counts is in the files.
+/// A panic in a job leaves no job half done, because only the files count.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What stands in a channel's file.
+/// Parses the content of a channel's file.
 fn parse_own(channel: ChannelId, content: &[u8]) -> Result<ParsedChannel, BadFile> {
     let parsed = parse_channel(content)?;
     if parsed.channel == channel {
@@ -307,8 +312,8 @@ fn parse_own(channel: ChannelId, content: &[u8]) -> Result<ParsedChannel, BadFil
     }
 }
 
-/// Who has which key. Lost, the file is put together again: what else the keys in the channels'
-/// files meant would not be known.
+/// Reads the keys of the agents. If the file is lost, it is rebuilt, because otherwise the keys in the channels' files
+/// would have no meaning.
 fn read_agents(
     folder: &Folder,
     channels: &[ChannelId],

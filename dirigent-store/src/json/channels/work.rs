@@ -1,4 +1,4 @@
-//! The threads of a store, and what waits for them.
+//! The threads of a store, and the jobs that wait for them.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,11 +8,11 @@ use std::time::Instant;
 use super::store::Store;
 use crate::worker::{About, Inbox, Jobs, Queue, Queued, Receiver, Start, start};
 
-/// How many files are written at once. A commit waits twice for the disk, and the file system lets those that wait together
-/// wait once: sixteen threads make more than ten times as many commits as one.
+/// The most files that are written at the same time. A commit waits twice for the disk, and the file system lets
+/// commits that wait together wait once. So 16 threads make more than ten times as many commits as one.
 const WRITERS: usize = 16;
 
-/// One caller's work.
+/// The work for one caller.
 pub(super) struct Job {
     pub(super) about: About,
     pub(super) work: Box<dyn FnOnce(&Store) + Send>,
@@ -24,11 +24,11 @@ impl Queued for Job {
     }
 }
 
-/// What waits for the threads.
+/// The jobs that wait for the threads.
 #[derive(Default)]
 pub(super) struct Waiting {
     inbox: Inbox<Job>,
-    /// How many threads do something else than reading.
+    /// The number of threads that do something other than reading.
     writing: usize,
 }
 
@@ -43,7 +43,7 @@ impl Jobs for Waiting {
 impl Queue for Waiting {
     type Work = Job;
 
-    /// A read first. One thread is always left for them.
+    /// Takes a read first. One thread is always free for reads.
     fn take(&mut self, _: Instant, _: bool) -> Option<Job> {
         if let Some(read) = self.inbox.next_read() {
             return Some(read);
@@ -58,7 +58,7 @@ impl Queue for Waiting {
 }
 
 impl Waiting {
-    /// A job is done, and what waited behind it may begin.
+    /// Marks a job as done, so that the next job of its channel can start.
     fn done(&mut self, about: About) {
         self.inbox.done(about);
         if !matches!(about, About::Read(_)) {
@@ -67,7 +67,7 @@ impl Waiting {
     }
 }
 
-/// What the threads work on, before they are started.
+/// The data for the threads before they start.
 pub(super) struct Ready {
     pub(super) store: Store,
     pub(super) jobs: Receiver<Waiting>,
@@ -82,11 +82,11 @@ impl Start for Ready {
     }
 }
 
-/// What the threads are called.
+/// The name of the threads.
 const NAME: &str = "dirigent-store";
 
 impl Ready {
-    /// Works until the store is closed. Where the system starts fewer threads, less is done at once.
+    /// Works until the store is closed. If the system starts fewer threads, less work is done at the same time.
     fn run(self) {
         let Self { store, jobs } = self;
         thread::scope(|scope| {
@@ -98,7 +98,7 @@ impl Ready {
             }
             work(&store, &jobs);
         });
-        // A caller that learns that the store is closed can open it again.
+        // A caller that sees the closed store can open it again.
         drop(store);
         jobs.end();
     }
@@ -106,7 +106,7 @@ impl Ready {
 
 fn work(store: &Store, jobs: &Receiver<Waiting>) {
     while let Some(Job { about, work }) = jobs.next() {
-        // A job that panics drops its answer, by which its caller learns it; the next one is done.
+        // A job that panics drops its answer, so its caller gets an error. The next job is done.
         let _ = catch_unwind(AssertUnwindSafe(|| work(store)));
         jobs.look(|waiting| waiting.done(about));
     }

@@ -10,10 +10,10 @@ const ACCOUNT: &str = "discordUserId";
 const AGENT: &str = "agentId";
 const NAME: &str = "agentName";
 
-/// The smallest number with fifteen digits.
+/// The smallest number with 15 digits.
 const SMALLEST_ACCOUNT: u64 = 100_000_000_000_000;
 
-/// Why an entry does not count. It stays in the file as it is.
+/// Why an entry does not count. The entry stays in the file as it is.
 ///
 /// ```
 /// use dirigent_store::{BadEntry, parse_identities};
@@ -26,50 +26,50 @@ const SMALLEST_ACCOUNT: u64 = 100_000_000_000_000;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadEntry {
-    /// It is no object, or one with a name that is no text.
+    /// The entry is not an object, or it has a name that is not text.
     #[error("it is no object with fields")]
     NotAnObject,
-    /// A field is not there.
+    /// A field is missing.
     #[error("it has no {field}")]
     Missing {
-        /// Which field.
+        /// The name of the field.
         field: &'static str,
     },
     /// A field is there twice.
     #[error("it has more than one {field}")]
     Repeated {
-        /// Which field.
+        /// The name of the field.
         field: &'static str,
     },
-    /// A field is no string; an id without quotes would lose digits.
+    /// A field is not a string. For example, an id without quotes would lose digits.
     #[error("its {field} is no text in quotes")]
     NotText {
-        /// Which field.
+        /// The name of the field.
         field: &'static str,
     },
-    /// The account is no Discord id.
+    /// The account is not a Discord id.
     #[error("its discordUserId is no Discord id: expected 15 to 20 decimal digits, not zero")]
     BadAccount,
-    /// The agent's id is blank, longer than 100 characters, or has characters that are not seen, break a
-    /// line or turn its direction ([`dirigent::host::plain::is_name`]).
+    /// The agent's id is blank, is longer than 100 characters, or has characters that are invisible,
+    /// break a line or change the direction of the text ([`dirigent::host::plain::is_name`]).
     #[error("its agentId is blank, has over {NAME_MAX} characters, or one that cannot be shown")]
     BadAgent,
     /// The name is longer than 100 characters.
     #[error("its agentName has over {NAME_MAX} characters")]
     LongName,
-    /// An earlier entry has the agent.
+    /// An earlier entry has the same agent.
     #[error("its agentId is that of an earlier entry")]
     AgentTwice,
-    /// An earlier entry has the account.
+    /// An earlier entry has the same account.
     #[error("its discordUserId is that of an earlier entry")]
     AccountTwice,
 }
 
-/// Whether an identity can be an entry. What is refused here is passed over when it is read.
+/// Checks if an identity can be an entry. If this refuses it, a read skips such an entry.
 ///
 /// # Errors
 ///
-/// Why it cannot.
+/// Returns the reason if it cannot.
 pub fn check(identity: &Identity) -> Result<(), BadEntry> {
     if identity.discord_user_id.get() < SMALLEST_ACCOUNT {
         return Err(BadEntry::BadAccount);
@@ -80,7 +80,7 @@ pub fn check(identity: &Identity) -> Result<(), BadEntry> {
     if is_short(&identity.agent_name) { Ok(()) } else { Err(BadEntry::LongName) }
 }
 
-/// Reads an entry by itself.
+/// Parses one entry.
 pub(super) fn read(text: &str) -> Result<Identity, BadEntry> {
     let fields = Fields::of(text).map_err(|_| BadEntry::NotAnObject)?;
     let account: UserId = text_of(&fields, ACCOUNT)?.parse().map_err(|_| BadEntry::BadAccount)?;
@@ -92,7 +92,8 @@ pub(super) fn read(text: &str) -> Result<Identity, BadEntry> {
     check(&identity).map(|()| identity)
 }
 
-/// Writes an entry. Fields of the old one that are not ours keep their place and their value.
+/// Writes an entry. Fields of the old entry that the store does not know keep their place and their
+/// value.
 pub(super) fn write(identity: &Identity, old: Option<&str>) -> Box<str> {
     let mut ours = vec![
         (ACCOUNT, quoted(&identity.discord_user_id.to_string())),

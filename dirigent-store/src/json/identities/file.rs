@@ -11,14 +11,14 @@ use crate::disk::Lock;
 use crate::disk::{self, ReadError};
 use crate::error::{Action, BadFile, OpenError, StoreError};
 
-/// The file, for the one who has it open.
+/// The open file.
 #[derive(Debug)]
 pub(super) struct RegistryFile {
-    /// Where it is, links resolved.
+    /// Its path, with links resolved.
     path: PathBuf,
-    /// Whether a sync failed.
+    /// True if a sync failed.
     is_broken: bool,
-    /// Keeps others out.
+    /// Keeps other stores out.
     _lock: Lock,
 }
 
@@ -30,8 +30,8 @@ enum Unread {
 }
 
 impl RegistryFile {
-    /// Takes the lock and removes what an interrupted write left. A file that cannot be read is refused
-    /// and left alone, or kept aside where the caller wants to begin anew.
+    /// Takes the lock and removes the files that an interrupted write left. If the file cannot be read,
+    /// it is refused and not changed. If the caller wants to begin anew, it gets another name instead.
     pub(super) fn open(
         path: &Path,
         begins_anew: bool,
@@ -43,8 +43,8 @@ impl RegistryFile {
         disk::remove_strays(folder, Some(name))?;
         match file.load() {
             Ok(_) => {
-                // What is read from now on is a fact already: a process that ended between the
-                // replacement and its sync would leave it to chance.
+                // All that is read from now on must be durable. Otherwise a process that ended between
+                // the replacement and its sync would leave it to chance.
                 file.sync()?;
                 Ok((file, None))
             }
@@ -58,8 +58,8 @@ impl RegistryFile {
         &self.path
     }
 
-    /// The present content; no file is an empty registry. A file that cannot be read now is not
-    /// kept aside: another program may be writing it.
+    /// Returns the present content. A missing file is an empty registry. A file that cannot be read now
+    /// stays in its place, because another program may be writing it.
     pub(super) fn read(&self) -> Result<ParsedIdentities, StoreError> {
         self.load().map_err(|unread| match unread {
             Unread::Store(error) => error,
@@ -67,7 +67,7 @@ impl RegistryFile {
         })
     }
 
-    /// The present content, to be changed.
+    /// Returns the present content, so that it can be changed.
     pub(super) fn read_to_change(&self) -> Result<ParsedIdentities, StoreError> {
         if self.is_broken {
             return Err(StoreError::Broken { path: self.path.clone() });
@@ -75,7 +75,7 @@ impl RegistryFile {
         self.read()
     }
 
-    /// Replaces the content; it survives a power cut when this returns.
+    /// Replaces the content. It survives a power cut when this returns.
     pub(super) fn write(&mut self, registry: &ParsedIdentities) -> Result<(), StoreError> {
         let content = registry.encode();
         if content.len() > FILE_MAX {
@@ -86,7 +86,7 @@ impl RegistryFile {
         written
     }
 
-    /// Notes whether a write failed in such a way that none may follow.
+    /// Notes if a write failed in such a way that no other write may follow.
     fn note_sync(&mut self, written: &Result<(), StoreError>) -> bool {
         self.is_broken |= written.as_ref().is_err_and(StoreError::is_failed_sync);
         self.is_broken
@@ -111,7 +111,7 @@ impl RegistryFile {
             source,
         };
         match File::open(&self.path) {
-            // Windows syncs only what was opened for writing.
+            // Windows syncs only a file that was opened for writing.
             Ok(file) if cfg!(unix) => file.sync_all().map_err(refused)?,
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

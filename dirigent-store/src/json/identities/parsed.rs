@@ -1,4 +1,4 @@
-//! The registry's file as a value.
+//! Parses the registry's file.
 
 use std::collections::HashSet;
 
@@ -9,17 +9,18 @@ use super::entry::{self, BadEntry};
 use crate::error::BadFile;
 use crate::record::fields::{Field, Fields, Whole, quoted};
 
-/// How large the file may be, in bytes: a few hundred thousand agents.
+/// The largest file, in bytes. It has room for a few hundred thousand agents.
 pub(crate) const FILE_MAX: usize = 64 << 20;
 
-/// What the file is, in words.
+/// The expected shape of the file, for errors.
 const EXPECTED: &str = "an array of entries, nor an object with one array named entries";
 
-/// Reads the content of a registry's file, without any I/O.
+/// Parses the content of a registry's file, without any I/O.
 ///
 /// # Errors
 ///
-/// [`BadFile`] when it cannot be read as a whole. Entries that cannot be read are no error.
+/// Returns [`BadFile`] if the content cannot be read as a whole. A single entry that cannot be read
+/// is not an error.
 ///
 /// # Examples
 ///
@@ -63,11 +64,11 @@ pub fn parse_identities(content: &[u8]) -> Result<ParsedIdentities, BadFile> {
     Ok(parsed)
 }
 
-/// The name of the field of a wrapper that holds the entries.
+/// The name of the field with the entries, if an object is around them.
 const ENTRIES: &str = "entries";
 
-/// The content of a registry's file: what counts, what does not, and all that is to be written back
-/// as it was.
+/// The content of a registry's file: the entries that count, those that do not, and everything that
+/// is written back as it was.
 ///
 /// ```
 /// let parsed = dirigent_store::parse_identities(b"[]").unwrap();
@@ -77,23 +78,23 @@ const ENTRIES: &str = "entries";
 pub struct ParsedIdentities {
     /// The entries in the order of the file.
     entries: Vec<Entry>,
-    /// What is around them, when it is not a plain array.
+    /// The object around the entries, if the file is not a plain array.
     wrapper: Option<Wrapper>,
 }
 
-/// An entry as it was written, and what was made of it.
+/// An entry as it was written, and its meaning.
 #[derive(Clone)]
 struct Entry {
     text: Box<str>,
     reading: Reading,
 }
 
-/// What an entry means.
+/// The meaning of an entry.
 #[derive(Clone, Debug)]
 enum Reading {
     /// It counts.
     Counts(Identity),
-    /// It would count if an earlier one did not.
+    /// It would count if there were no earlier one with the same agent or account.
     Shadowed(Identity, BadEntry),
     /// It cannot be read.
     Bad(BadEntry),
@@ -104,12 +105,12 @@ enum Reading {
 struct Wrapper {
     /// Its fields before the entries: names, and values as they were written.
     before: Vec<(String, Box<str>)>,
-    /// Those after them.
+    /// Its fields after the entries.
     after: Vec<(String, Box<str>)>,
 }
 
 impl ParsedIdentities {
-    /// The entries that count, in the order of the file.
+    /// Returns the entries that count, in the order of the file.
     pub fn identities(&self) -> impl Iterator<Item = &Identity> {
         self.entries.iter().filter_map(|entry| match &entry.reading {
             Reading::Counts(identity) => Some(identity),
@@ -117,17 +118,18 @@ impl ParsedIdentities {
         })
     }
 
-    /// The entry with this account.
+    /// Returns the entry with this account.
     pub fn by_account(&self, account: UserId) -> Option<&Identity> {
         self.identities().find(|identity| identity.discord_user_id == account)
     }
 
-    /// The entry of this agent.
+    /// Returns the entry of this agent.
     pub fn by_agent(&self, agent: &AgentId) -> Option<&Identity> {
         self.identities().find(|identity| identity.agent_id == *agent)
     }
 
-    /// The entries that do not count, and why; with their place in the file, from 1.
+    /// Returns the entries that do not count, each with its place in the file, counted from 1, and
+    /// the reason.
     pub fn bad_entries(&self) -> Vec<(usize, BadEntry)> {
         let numbered = (1..).zip(&self.entries);
         numbered
@@ -140,12 +142,12 @@ impl ParsedIdentities {
             .collect()
     }
 
-    /// Adds an identity, or points a known agent to a new account or name. Says whether that
-    /// changes anything.
+    /// Adds an identity, or gives a known agent a new account or name. Returns true if that changes
+    /// anything.
     ///
     /// # Errors
     ///
-    /// The agent that has the account.
+    /// Returns the agent that has the account.
     pub(super) fn put(&mut self, identity: &Identity) -> Result<bool, AgentId> {
         if let Some(owner) = self.by_account(identity.discord_user_id)
             && owner.agent_id != identity.agent_id
@@ -155,7 +157,7 @@ impl ParsedIdentities {
         if self.by_agent(&identity.agent_id) == Some(identity) {
             return Ok(false);
         }
-        // The one that counts, or else one that does not count because of its account.
+        // This is the entry that counts, or else one that does not count because of its account.
         let known = self.entries.iter_mut().filter(|entry| entry.is_of(&identity.agent_id));
         match known.min_by_key(|entry| !matches!(entry.reading, Reading::Counts(_))) {
             Some(known) => *known = Entry::new(identity, Some(&known.text)),
@@ -165,7 +167,8 @@ impl ParsedIdentities {
         Ok(true)
     }
 
-    /// Removes an agent with all its entries that can be read, so that none of them comes to count.
+    /// Removes an agent with all its entries that can be read, so that none of them starts to
+    /// count.
     pub(super) fn remove(&mut self, agent: &AgentId) -> bool {
         let is_known = self.by_agent(agent).is_some();
         if is_known {
@@ -175,13 +178,14 @@ impl ParsedIdentities {
         is_known
     }
 
-    /// Lets entries that do not count follow all that do. Where they stood, one that comes to count
-    /// because another changed could take the account or the place of one that counts today.
+    /// Moves the entries that do not count behind all that do. In their old place, an entry could
+    /// start to count after a change of another one. It could then take the account or the place of
+    /// an entry that counts today.
     fn put_shadowed_last(&mut self) {
         self.entries.sort_by_key(|entry| matches!(entry.reading, Reading::Shadowed(..)));
     }
 
-    /// The file's new content: what was not changed stands there as it did.
+    /// Returns the new content of the file. Unchanged entries are written as they were.
     pub(super) fn encode(&self) -> String {
         let entries: Vec<&str> = self.entries.iter().map(|entry| &*entry.text).collect();
         let entries = if entries.is_empty() {
@@ -204,7 +208,7 @@ impl Entry {
         Self { text, reading: Reading::Counts(identity.clone()) }
     }
 
-    /// Whether it can be read and is about this agent.
+    /// Returns true if the entry can be read and belongs to this agent.
     fn is_of(&self, agent: &AgentId) -> bool {
         match &self.reading {
             Reading::Counts(identity) | Reading::Shadowed(identity, _) => {
@@ -225,7 +229,7 @@ impl Wrapper {
 
 impl std::fmt::Debug for Entry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The text may hold fields that are private.
+        // The text can contain private fields.
         self.reading.fmt(f)
     }
 }

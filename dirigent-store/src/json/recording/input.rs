@@ -1,4 +1,4 @@
-//! What happened to a recorded channel, as it stands in its file.
+//! The inputs of a recorded channel in the form of the file.
 
 use std::sync::Arc;
 

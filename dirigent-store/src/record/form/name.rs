@@ -1,4 +1,4 @@
-//! How the values of enumerations without fields stand in a file: by name.
+//! Writes the values of enumerations without fields by their names.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ use serde::ser::{Error as _, Serializer};
 
 use super::Form;
 
-/// Writes the name of a value; none is one of a newer version.
+/// Writes the name of a value. A value without a name is one of a newer version.
 pub(crate) fn write<S: Serializer>(name: Option<&'static str>, to: S) -> Result<S::Ok, S::Error> {
     let name = name.ok_or_else(|| S::Error::custom("a value is newer than this store"))?;
     to.serialize_str(name)
 }
 
-/// Reads the value of a name.
+/// Reads the value with a name.
 pub(crate) fn read<'de, T, D: Deserializer<'de>>(
     of: impl Fn(&str) -> Option<T>,
     from: D,
@@ -39,7 +39,7 @@ impl<T, F: Fn(&str) -> Option<T>> Visitor<'_> for Word<F> {
     }
 }
 
-/// Gives the values of enumerations their names, each once.
+/// Gives the values of enumerations their names, which are written only once here.
 macro_rules! named {
     ($($type:ty { $($value:ident = $name:literal,)+ })+) => {
         $(impl $crate::record::form::Form for $type {
@@ -78,7 +78,7 @@ named! {
     }
 }
 
-/// The names that the core gives.
+/// Uses the names of the core.
 macro_rules! known {
     ($($type:ty = $of:expr;)+) => {
         $(impl Form for $type {

@@ -1,4 +1,4 @@
-//! How numbers and the ends of texts stand in a file.
+//! The form of numbers and of the ends of texts in a file.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Form, is_default};
 
-/// What stands in a file as serde has it.
+/// Values that have serde's own form in a file.
 macro_rules! plain {
     ($($type:ty)+) => {$(
         impl Form for $type {
@@ -31,7 +31,7 @@ macro_rules! plain {
     )+};
 }
 
-// Of a file its name alone.
+// A file is stored as its name alone.
 plain! { bool u8 u16 u32 u64 usize String Duration AgentId ReplyFile }
 
 impl Form for Arc<str> {
@@ -44,7 +44,7 @@ impl Form for Arc<str> {
     }
 }
 
-/// What stands in a file as a number of its own, or as its digits.
+/// Values that are stored as a number or as its digits.
 macro_rules! numbers {
     ($($type:ty = $number:ty, $new:path, $get:path, $write:path, $read:path;)+) => {$(
         impl Form for $type {
@@ -72,7 +72,8 @@ numbers! {
     RoleId = u64, Self::new, Self::get, digits::serialize, digits::deserialize;
 }
 
-/// Numbers of 64 bits as strings of digits: many programs would cut a number of that size.
+/// Writes numbers of 64 bits as strings of digits, because many programs would round a number of that
+/// size.
 pub(crate) mod digits {
     use serde::{Deserializer, Serializer};
 
@@ -100,7 +101,7 @@ impl Visitor<'_> for Digits {
     }
 }
 
-/// A number as it is written, and in no other way.
+/// Parses a number. For example, it refuses leading zeros, because they are never written.
 pub(crate) fn whole(digits: &str) -> Option<u64> {
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
     let padded = digits.len() > 1 && digits.starts_with('0');
@@ -128,7 +129,7 @@ impl Form for Nonce {
     }
 }
 
-/// The end of a text with what else is known of its message.
+/// The end of a text with the other facts about its message.
 #[derive(Debug, Serialize, Deserialize)]
 struct DigestFile<'a> {
     end: Cow<'a, str>,
@@ -138,8 +139,8 @@ struct DigestFile<'a> {
     attachment: bool,
 }
 
-/// The end of a text. Written as a string where nothing else is known of the text, as it was in files
-/// of before the length was kept; else as an object.
+/// The end of a text. It is a string if no other fact about the text is known, as in files from
+/// before the length was stored. Otherwise it is an object.
 impl Form for Tail {
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let (end, length, attachment) = (self.as_str(), self.length(), self.has_attachment());
@@ -174,7 +175,7 @@ impl<'de> Visitor<'de> for Digest {
     }
 }
 
-/// The digest, if the text is an end as it is kept.
+/// Returns the digest if the text is an end in its stored form.
 fn whole_end<E: Error>(text: &str, length: Option<u32>, attachment: bool) -> Result<Tail, E> {
     let tail = Tail::from_parts(text, length, attachment);
     if tail.as_str() == text { Ok(tail) } else { Err(E::custom("not the end of a text")) }
