@@ -1,5 +1,6 @@
-//! Measures what the page costs. The figures are an overview of 1,000 channels, a live page, and a turn while no page is open.
-//! The last one is how soon an event in one of 10,000 channels is seen by one viewer and by 200. With `seen` only the last.
+//! Measures the costs of the page. The results are the cost of an overview of 1,000 channels, of a live page, and of a
+//! turn while no page is open. The last result is how soon one viewer, and how soon 200 viewers, see an event in one of
+//! 10,000 channels. With the argument `seen` the bench measures only the last one.
 #![expect(
     clippy::print_stdout,
     clippy::cast_precision_loss,
@@ -123,7 +124,7 @@ async fn overview(times: usize) -> Result<(), AgentError> {
     };
     println!("overview of 1,000 channels: p50 {:?}, p99 {:?}", at(50), at(99));
 
-    // A live page: what the process grows by for each.
+    // This measures how much the process grows for each live page.
     let channel = fixture.channel("looked-at").await?;
     let mut streams = Vec::new();
     let path = format!("/dirigent/live/channels/{channel}");
@@ -146,16 +147,16 @@ async fn overview(times: usize) -> Result<(), AgentError> {
 
 /// The costs of a number of viewers that look at one list.
 struct Seen {
-    /// From an event until the last of them has it, the longest last.
+    /// The times from an event until the last viewer has it, the longest time last.
     took: Vec<Duration>,
     /// The number of lists that were drawn for an event.
     drawn: f64,
-    /// Processor time of an event, all viewers told.
+    /// The processor time for one event, including the updates of all viewers.
     cost: Duration,
 }
 
-/// Opens the list of all channels as often as there are viewers, lets an event happen in one channel after the other, and waits until
-/// every viewer has it.
+/// Opens the list of all channels once for each viewer. Then lets an event happen in one channel after the other, and
+/// waits until every viewer has it.
 async fn seen(fixture: &Fixture, viewers: usize, events: usize) -> Result<Seen, AgentError> {
     let page = fixture.page()?;
     let channels = fixture.dirigent.channels();
@@ -171,7 +172,7 @@ async fn seen(fixture: &Fixture, viewers: usize, events: usize) -> Result<Seen, 
             while let Some(Ok(frame)) = body.frame().await {
                 let text = frame.into_data().unwrap_or_default();
                 let text = String::from_utf8_lossy(&text);
-                // The row itself, and not only its place in the list.
+                // This is the row itself, and not only its place in the list.
                 let is_row = text.contains(&format!("\"id\":{row},\"html\""));
                 if is_row {
                     let _ = told.send((viewer, text.contains("on hold")));
@@ -183,7 +184,7 @@ async fn seen(fixture: &Fixture, viewers: usize, events: usize) -> Result<Seen, 
     let (mut took, mut cost) = (Vec::new(), Duration::ZERO);
     let before = drawings(&page).await?;
     for _ in 0..events {
-        // So that no list is fresh enough to be used again.
+        // After this pause every list is too old to be used again.
         tokio::time::sleep(Duration::from_millis(20)).await;
         let (begun, spent) = (now(), ProcessTime::now());
         is_held = !is_held;

@@ -1,12 +1,15 @@
-//! Draws what happened in a channel of [`dirigent`], for people who would rather look than read.
+//! Draws the history of a [`dirigent`] channel, for people who would rather look than read.
 //!
-//! * [`Score`] draws turns as music is written: one stave for each agent, speech as bars, silences as rests with their
-//!   reason, denied runs hollow, the words of people as marks. It is an SVG that stands alone.
-//! * [`Ring`] draws a speaker list: who has the floor, who spoke, passed, is away.
-//! * [`Replay`] gives a recording to the turn machine again and keeps what it answered at every step: the state, who was
-//!   asked, who was denied and why. [`Replay::html`] is one HTML file with all of it, to be scrubbed without a network.
+//! * [`Score`] draws turns like a musical score. Each agent has a stave. Speech is a bar, silence is a rest with its
+//!   reason, a denied run is hollow, and the messages of people are marks. The result is an SVG that needs no other
+//!   file.
+//! * [`Ring`] draws a speaker list. It shows which agent has the floor, and which ones have spoken, passed or gone
+//!   away.
+//! * [`Replay`] runs a recording through the turn machine again and keeps its answer at every step: the state, the
+//!   agents that were asked, and the agents that were denied, with the reasons. [`Replay::html`] is one HTML file with
+//!   all of it, which you can browse without a network.
 //!
-//! Neither holds a text of the conversation. Names are escaped.
+//! None of them contains text of the conversation. Names are escaped.
 //!
 //! ```
 //! use dirigent::replay::RecordedChannel;

@@ -1,6 +1,8 @@
-//! A control page for [`dirigent`]: see, understand and steer every channel from a browser, an API or Prometheus.
+//! A control page for [`dirigent`]. You can see, understand and steer every channel from a browser, an API or
+//! Prometheus.
 //!
-//! [`Control`] makes an [`axum::Router`], which a host nests under `/dirigent`, or serves it alone:
+//! [`Control`] makes an [`axum::Router`]. You can nest it under `/dirigent` in your own router, or serve it alone, for
+//! example like this:
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -20,7 +22,7 @@
 //! # }
 //! ```
 //!
-//! # What is where
+//! # Paths
 //!
 //! | path | what |
 //! | --- | --- |
@@ -40,17 +42,19 @@
 //! | `page`, on by default | the page and all of the above |
 //! | `drawing`, part of it | scores, rings and replays as SVG and HTML, in the module `drawing`: without axum and any server |
 //!
-//! # Who may come in
+//! # Access
 //!
-//! Every path answers 401 without a token, as `Authorization: Bearer …` or as the session that the sign-in form begins. A
-//! viewer reads everything and gives no orders. Ten failures a minute bar an address for a minute. A host with sessions of its
-//! own plugs in a [`Check`].
+//! Every request needs a token, and otherwise gets the status 401. The token comes as `Authorization: Bearer …`, or in
+//! the session that starts with the sign-in form. A viewer can read everything and cannot give orders. After ten
+//! failures in a minute, an address is blocked for a minute. If your program has its own sessions, implement a
+//! [`Check`].
 //!
-//! Names, topics and messages are escaped. A channel's page shows its newest messages, to viewers too. They are read from the
-//! chat when you open the page. They reach no store, no log and no stream. A discussion's guide is shown, and what a host tells
-//! of work under way ([`Channel::progress`](dirigent::Channel::progress)).
+//! Names, topics and messages are escaped. A channel's page shows its newest messages, also to viewers. They are read
+//! from the chat when you open the page, and no store, log or stream contains them. The page also shows a discussion's
+//! guide, and the progress that your program reports for running work
+//! ([`Channel::progress`](dirigent::Channel::progress)).
 
-// `drawing` makes pictures and knows no server, `page` is all that does.
+// `drawing` makes pictures and needs no server. `page` is everything else.
 
 #[cfg(feature = "drawing")]
 pub mod drawing;
@@ -60,7 +64,7 @@ mod page;
 #[cfg(feature = "page")]
 pub use page::*;
 
-/// The code of the README runs.
+/// Runs the code of the README.
 #[cfg(all(doctest, feature = "page"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

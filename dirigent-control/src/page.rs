@@ -1,9 +1,13 @@
 //! The page, its API, its live streams and its metrics.
 
-// A request passes `access` and `auth`, then `pages`, `api` or `live`. All three show plain data of `look`, which
-// `gather` asks the driver for. `sheet` draws it in parts, once for all pages and streams that show the same (`drawn`). `order` and
-// `registry` change something. `agents` is one agent in all channels. `acting` does what needs a person. `messages` reads what was said, for who opens a channel's page. `kept` has the answers to forms. `peers`, `across` and `peer_rows` are the pages of other processes, `metrics` and
-// `figures` numbers for Prometheus. `ports` is what a host plugs in: the page knows no store.
+// A request passes `access` and `auth`, and then goes to `pages`, `api` or `live`. All three show plain data of `look`,
+// which `gather` gets from the driver. `sheet` draws this data in parts, and all pages and streams with the same
+// content share one drawing (`drawn`).
+//
+// `order` and `registry` change data. `agents` shows one agent in all channels. `acting` does the work that needs a
+// person. `messages` reads the messages of a channel when a person opens its page. `kept` has the answers to forms.
+// `peers`, `across` and `peer_rows` are for the pages of other processes. `metrics` and `figures` are the numbers for
+// Prometheus. `ports` has the traits that your program implements, because the page does not know a store.
 
 mod access;
 mod across;

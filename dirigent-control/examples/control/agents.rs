@@ -1,4 +1,4 @@
-//! Agents that need no model: each says its lines in turn, and passes now and then.
+//! Agents that need no model. Each one says its lines in turn, and passes now and then.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use dirigent::{Agent, AgentError, Clock, Reply, SystemClock, Turn};
 
 pub(crate) struct Scripted {
     pub(crate) lines: &'static [&'static str],
-    /// The number of turns that it has had.
+    /// The number of turns that the agent has had.
     pub(crate) turns: AtomicUsize,
     pub(crate) thinks: Duration,
 }
@@ -31,7 +31,7 @@ impl Agent for Scripted {
         if line == "asks" {
             return Ok(Reply::from("This is for a person to decide. [human]"));
         }
-        // What was said before is said with a number, so that it is something new.
+        // A line that was said before gets a number, so that it counts as new.
         let round = at / self.lines.len().max(1);
         Ok(match (line, round) {
             ("", _) => Reply::Pass,

@@ -1,4 +1,5 @@
-//! Many channels and agents with names as people choose them: long, from right to left, of emoji. For those who work on the page.
+//! Many channels and agents with realistic names, for example long ones, names from right to left, and names with
+//! emoji. They are for people who work on the page.
 
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use crate::Result;
 use crate::agents::Scripted;
 use crate::world::Scene;
 
-/// Agents whose names need more room, or other letters, than those of the cast.
+/// Agents with names that need more room or other letters than the names of the cast.
 const AGENTS: [(&str, &str); 7] = [
     ("mohandes", "مهندس معماری ارشد"),
     ("mevaker", "המבקר הספרותי"),
@@ -22,7 +23,7 @@ const AGENTS: [(&str, &str); 7] = [
     ("script", "</script><b onmouseover=alert(3)>\"'&amp;"),
 ];
 
-/// Names of channels, with a number behind each.
+/// The names of the channels. Each one gets a number behind it.
 const CHANNELS: [&str; 7] = [
     "support-tickets",
     "غرفة-التصميم",
@@ -51,7 +52,8 @@ impl Crowd {
         Self { agents: agents.collect(), channels }
     }
 
-    /// The channels: one in which all agents of the crowd talk, a discussion whose end cannot be delivered, and the others.
+    /// Creates the channels: one in which all agents of the crowd talk, a discussion with a result that cannot be
+    /// delivered, and the others.
     pub(crate) async fn settle(&self, scene: &Scene, dirigent: &Dirigent) -> Result {
         if self.channels == 0 {
             return Ok(());

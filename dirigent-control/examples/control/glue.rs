@@ -1,4 +1,5 @@
-//! Joins the page to `dirigent-store`, for example for the scan of `ego.json`, and for recordings from files.
+//! Connects the page with `dirigent-store`, for example for the scan of `ego.json` and for recordings from
+//! files.
 
 use dirigent_control::{EgoFile, RecordingFile, ScanReport};
 use dirigent_store::ChannelRecording;

@@ -1,5 +1,5 @@
-//! The control page over an in-memory Discord in which things happen: rooms that talk, one that waits for a person, a
-//! discussion, a damaged record. No network but the page's own, and no model.
+//! Runs the control page over an in-memory Discord with some activity. There are rooms that talk, a room that waits for
+//! a person, a discussion, and a damaged record. It uses no network except for the page, and no model.
 //!
 //! ```text
 //! cargo run -p dirigent-control --example control -- --port 8130 --token "an operator's secret" --viewer-token "a viewer's secret"

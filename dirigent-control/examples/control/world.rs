@@ -1,4 +1,4 @@
-//! A guild with channels of every kind, and people who go on asking.
+//! A guild with channels of every kind, and people who keep asking questions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -49,19 +49,19 @@ const CAST: [(&str, &str, &[&str], u64); 5] = [
     ),
 ];
 
-/// Everything that the page looks at.
+/// All data that the page shows.
 pub(crate) struct World {
     pub(crate) dirigent: Dirigent,
     pub(crate) identities: ScannedIdentities<JsonIdentities>,
     pub(crate) recorder: MemoryRecorder,
     discord: MemoryDiscord,
     moderator: UserId,
-    /// Removed when it is dropped.
+    /// The folder is removed when this is dropped.
     _folder: TempDir,
     tasks: Vec<JoinHandle<()>>,
 }
 
-/// The Discord, and who is in its guild.
+/// The Discord, with the members of its guild.
 pub(crate) struct Scene {
     pub(crate) discord: MemoryDiscord,
     pub(crate) guild: GuildId,
@@ -79,7 +79,7 @@ impl Scene {
         handle.add_member(moderator);
         handle.set_administrator(moderator, true);
         let agents = CAST.map(|_| discord.add_bot());
-        // One more bot, which is no agent yet.
+        // This is one more bot, which is not an agent yet.
         let spare = discord.add_bot();
         for member in agents.into_iter().chain([spare]) {
             handle.add_member(member);
@@ -91,7 +91,7 @@ impl Scene {
         Self { discord, guild, moderator, person, agents }
     }
 
-    /// A private channel with these agents of the cast.
+    /// Creates a private channel with these agents of the cast.
     pub(crate) fn channel(&self, name: &str, topic: &str, cast: &[usize]) -> ChannelId {
         let agents = cast.iter().filter_map(|at| self.agents.get(*at)).copied();
         let members: Vec<UserId> =
@@ -105,7 +105,7 @@ impl Scene {
 }
 
 impl World {
-    /// A world with this number of further channels.
+    /// Creates a world with this number of further channels.
     pub(crate) async fn begin(crowd: usize) -> Result<Self> {
         let clock = SystemClock::new();
         let folder = tempfile::tempdir()?;
@@ -169,7 +169,7 @@ fn library(
         .build()?)
 }
 
-/// Gives a channel a record, and damages it, as a disk would.
+/// Gives a channel a record, and then damages it like a broken disk.
 async fn damage(scene: &Scene, folder: &Path, channel: ChannelId) -> Result {
     let store = JsonChannels::open(folder.join("state"))?;
     let (dirigent, driver) =
@@ -185,7 +185,8 @@ async fn damage(scene: &Scene, folder: &Path, channel: ChannelId) -> Result {
     Ok(())
 }
 
-/// The file that padded-cell would write. It has the cast, and one more agent without an account.
+/// Returns the file that padded-cell would write. It has the cast, and one more agent without an
+/// account.
 fn write_ego(scene: &Scene, crowd: &Crowd, folder: &Path) -> Result {
     let mut agents = serde_json::Map::new();
     let cast = CAST.into_iter().zip(scene.agents);
@@ -202,7 +203,7 @@ fn write_ego(scene: &Scene, crowd: &Crowd, folder: &Path) -> Result {
     Ok(())
 }
 
-/// Gives the channels their modes. Returns the channels that a person keeps awake with questions.
+/// Gives the channels their modes. Returns the channels in which a person keeps asking questions.
 async fn furnish(scene: &Scene, dirigent: &Dirigent) -> Result<Vec<ChannelId>> {
     let review = scene.channel("design-review", "Architecture, before it is built", &[0, 1, 2]);
     let copy = scene.channel("copy-desk", "Words for people", &[3, 4]);
@@ -262,7 +263,7 @@ async fn drive(driver: Driver) {
     }
 }
 
-/// Forwards events as a bot's connection to the gateway does.
+/// Forwards events like the gateway connection of a bot.
 async fn feed(mut pushed: GatewayEvents, dirigent: Dirigent) {
     while let Some(event) = pushed.next().await {
         if let Err(error) = event.tell(&dirigent).await {
@@ -271,7 +272,7 @@ async fn feed(mut pushed: GatewayEvents, dirigent: Dirigent) {
     }
 }
 
-/// A person writes every half minute, so that there is something to see.
+/// Lets a person write every 30 seconds, so that there is something to see.
 async fn ask_now_and_then(discord: MemoryDiscord, person: UserId, channels: Vec<ChannelId>) {
     const QUESTIONS: [&str; 3] = [
         "And if the shop is down?",
@@ -287,7 +288,8 @@ async fn ask_now_and_then(discord: MemoryDiscord, person: UserId, channels: Vec<
     }
 }
 
-/// The words of `dirigent_delegate::show_progress` for an agent that looks something up.
+/// The progress text of an agent that looks something up, as `dirigent_delegate::show_progress`
+/// writes it.
 async fn research(dirigent: Dirigent, channel: ChannelId) {
     const SO_FAR: [&str; 4] = [
         "waits",

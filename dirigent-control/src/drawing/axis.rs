@@ -1,4 +1,4 @@
-//! Time on paper: short waits are drawn to scale, long ones are folded.
+//! The time axis. Short waits are drawn to scale, and long ones are folded.
 
 use dirigent::ports::Timestamp;
 
@@ -6,17 +6,17 @@ use dirigent::ports::Timestamp;
 const PER_SECOND: f64 = 16.0;
 /// The longest distance between two neighbouring moments.
 const LONGEST: f64 = 96.0;
-/// The shortest one.
+/// The shortest distance between two neighbouring moments.
 const SHORTEST: f64 = 4.0;
-/// The shortest wait that is folded. The fold says how long it was.
+/// The shortest wait that is folded. The fold shows its length.
 const FOLDED_FROM_MS: u64 = 20_000;
 
-/// Places of moments, from left to right.
+/// The places of moments, from left to right.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     /// The moments in order, with their places.
     moments: Vec<(Timestamp, f64)>,
-    /// Waits that were folded: the place, and how long.
+    /// The folded waits, each with its place and its length.
     pub(crate) folds: Vec<(f64, u64)>,
 }
 
@@ -43,13 +43,13 @@ impl Axis {
         Self { moments: placed, folds }
     }
 
-    /// Returns its width.
+    /// Returns the width of the axis.
     pub(crate) fn width(&self) -> f64 {
         self.moments.last().map_or(0.0, |(_, place)| *place)
     }
 
-    /// Returns the place of a moment. Between two known moments it is in proportion. Before the first and after the last one it
-    /// is at the end.
+    /// Returns the place of a moment. Between two known moments the place is in proportion. A moment before the first
+    /// one or after the last one is placed at that end.
     pub(crate) fn place(&self, at: Timestamp) -> f64 {
         let next = self.moments.partition_point(|(known, _)| *known < at);
         let after = self.moments.get(next);

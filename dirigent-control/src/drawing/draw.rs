@@ -1,4 +1,4 @@
-//! A score as SVG.
+//! Draws a score as SVG.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use crate::drawing::axis::Axis;
 use crate::drawing::score::{Barline, Note, NoteKind, Score, Stave};
 use crate::drawing::svg::{Svg, escaped, short};
 
-/// The room for names at the left, beside the moments.
+/// The room for names to the left of the moments.
 pub(crate) const MARGIN: f64 = 132.0; // assets/score.css has its width, too
-/// The left edge of labels below notes and lines.
+/// The left edge of the labels below notes and lines.
 const LABELS_FROM: f64 = MARGIN - 12.0;
 const RIGHT: f64 = 28.0;
 const TOP: f64 = 26.0;
-/// From one stave to the next.
+/// The distance from one stave to the next.
 const STAVE: f64 = 46.0;
-/// Below the last line stand two rows of labels: ends, and below them waits.
+/// The height of the two rows of labels below the last line. The first row has ends, and the second one has waits.
 const BOTTOM: f64 = 40.0;
 const NAME_COLUMNS: usize = 16;
-/// The name of the line with the words of people.
+/// The name of the line with the messages of people.
 pub(crate) const PEOPLE: &str = "People";
 /// The width of a character in small text.
 const SMALL_CHAR: f64 = 6.6;
-/// The least room between two labels of a row.
+/// The smallest gap between two labels of a row.
 const APART: f64 = 6.0;
 
-/// A number with one digit behind the point, so that the same score is always the same text.
+/// Returns a number with one digit after the point, so that the same score always gives the same text.
 #[derive(Clone, Copy)]
 struct Px(f64);
 
@@ -35,9 +35,9 @@ impl fmt::Display for Px {
 }
 
 pub(crate) fn svg(score: &Score, axis: &Axis, style: Option<&str>) -> String {
-    // A page is opened at the score's end: on a phone nothing may stand there but what happened last.
+    // A page is opened at the end of the score. So on a phone only the newest part may be visible there.
     let min = if style.is_some() { 640.0 } else { 300.0 };
-    // Whole pixels: a browser and librsvg round a fraction each in its own way.
+    // The size is in whole pixels, because browsers and librsvg round fractions differently.
     let width = (MARGIN + axis.width() + RIGHT).max(min).ceil();
     let rows = f64::from(u32::try_from(score.staves.len()).unwrap_or(u32::MAX)) + 1.0;
     let height = TOP + rows * STAVE + BOTTOM - STAVE / 2.0;
@@ -83,7 +83,7 @@ pub(crate) fn svg(score: &Score, axis: &Axis, style: Option<&str>) -> String {
     svg.finish()
 }
 
-/// Draws a score with its names beside it. Screen readers skip them, because the score has them, too.
+/// Draws a score with the names beside it. Screen readers skip these names, because the score contains them, too.
 pub(crate) fn sheet(score: &Score, axis: &Axis) -> String {
     if score.staves.is_empty() {
         return "<p class=\"no-score\">No agent has had a turn yet.</p>".to_owned();
@@ -96,7 +96,7 @@ pub(crate) fn sheet(score: &Score, axis: &Axis) -> String {
     )
 }
 
-/// The text alternative of the picture.
+/// Returns the text alternative of the picture.
 fn summary(score: &Score) -> String {
     let count = |stave: &Stave, is: fn(&NoteKind) -> bool| {
         stave.notes.iter().filter(|note| is(&note.kind)).count()
@@ -157,9 +157,9 @@ fn long(millis: u64) -> String {
 
 fn barlines(svg: &mut Svg, score: &Score, axis: &Axis, last: f64) {
     let x_of = |line: &Barline| MARGIN + axis.place(line.at);
-    // The names lie over what would stand left of the lines.
+    // The names cover everything to the left of the lines.
     let middle_of = |line: &Barline| x_of(line).max(LABELS_FROM + small_width(&line.why) / 2.0);
-    // The newest end comes first, because it is the one that explains the silence.
+    // The newest end comes first, because it explains the silence.
     let mut row = LabelRow::from_right();
     let mut takes = |line: &Barline| line.is_end && row.takes(middle_of(line), &line.why);
     let labelled: Vec<bool> = score.barlines.iter().rev().map(&mut takes).collect();
@@ -268,7 +268,7 @@ fn draw_note(
             ]);
         }
         NoteKind::Rest(why) => {
-            // A half rest: it lies on the line, in the middle of its time.
+            // A half rest lies on the line, in the middle of its time.
             let middle = f64::midpoint(x, end);
             #[rustfmt::skip]
             svg.empty("rect", &[

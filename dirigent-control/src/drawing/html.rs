@@ -1,4 +1,4 @@
-//! The HTML file.
+//! Writes the HTML file.
 
 use crate::drawing::replay::Replay;
 use crate::drawing::style::{SCRIPT, STYLE, TOKENS};
@@ -7,7 +7,7 @@ use crate::drawing::svg::escaped;
 const PAGE: &str = include_str!("../../assets/page.css");
 
 pub(crate) fn page(replay: &Replay, title: &str) -> String {
-    // In a script element only "<" could end the element or begin a comment.
+    // In a script element only "<" can end the element or start a comment.
     let data = serde_json::to_string(replay).unwrap_or_default().replace('<', "\\u003c");
     let title = escaped(title);
     format!(

@@ -1,4 +1,4 @@
-//! A recording, given to the turn machine again, with what it answered at every step.
+//! Runs a recording through the turn machine again, and keeps its answer at every step.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,29 +13,29 @@ use serde::Serialize;
 
 use crate::drawing::score::Score;
 
-/// A recording as the turn machine answers it, step by step. Plain data: [`html`](Self::html) shows it without a
-/// network, and a page that has [`SCRIPT`](crate::drawing::SCRIPT) shows it as JSON.
+/// A recording with the turn machine's answer at every step. It is plain data. [`html`](Self::html) shows it without a
+/// network, and a page with [`SCRIPT`](crate::drawing::SCRIPT) shows it as JSON.
 ///
-/// It holds names, states and reasons, and no text of the conversation.
+/// It contains names, states and reasons, and no text of the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Replay {
-    /// When the recording begins, in milliseconds of Unix time.
+    /// The start of the recording, in milliseconds of Unix time.
     pub begins: u64,
     /// The states that the channel was in, each once.
     pub states: Vec<FrameState>,
     /// The steps at which something happened, in order.
     pub frames: Vec<Frame>,
-    /// The whole recording as a score, an SVG.
+    /// The whole recording as a score, in SVG.
     pub score: String,
     /// The names of the score's lines, from top to bottom.
     pub names: Vec<String>,
-    /// The number of inputs at its end that are left out, because the recording is too long. At most 20,000 inputs are shown,
-    /// and 100,000 lines about agents in all states together.
+    /// The number of inputs that are missing at the end, because the recording is too long. A replay has at most 20,000
+    /// inputs, and at most 100,000 lines about agents in all states together.
     pub left_out: usize,
 }
 
-/// One step.
+/// One step of a replay.
 ///
 /// ```
 /// use dirigent_control::drawing::Frame;
@@ -46,17 +46,17 @@ pub struct Replay {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Frame {
-    /// When, in milliseconds of Unix time.
+    /// The time of the step, in milliseconds of Unix time.
     pub at: u64,
-    /// Where in the score, from the left.
+    /// The place of the step in the score, from the left.
     pub x: f64,
-    /// The state afterwards, as a place in [`Replay::states`].
+    /// The state after the step, as an index into [`Replay::states`].
     pub state: usize,
-    /// What happened.
+    /// The events of the step.
     pub events: Vec<FrameEvent>,
 }
 
-/// Something that happened in a step.
+/// An event in a step.
 ///
 /// ```
 /// fn is_denial(event: &dirigent_control::drawing::FrameEvent) -> bool {
@@ -66,11 +66,11 @@ pub struct Frame {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FrameEvent {
-    /// Which agent it is about.
+    /// The agent that the event is about.
     pub agent: Option<String>,
-    /// `allowed`, `denied`, `person`, `agent`, `order`, `refused` or `change`.
+    /// The kind: `allowed`, `denied`, `person`, `agent`, `order`, `refused` or `change`.
     pub kind: &'static str,
-    /// In words.
+    /// The event in words.
     pub words: String,
 }
 
@@ -84,17 +84,17 @@ pub struct FrameEvent {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub struct FrameState {
-    /// The phase.
+    /// The phase of the turn.
     pub phase: &'static str,
     /// The state of turn management, for example `normal`.
     pub turns: &'static str,
-    /// Who has the floor.
+    /// The agent that has the floor.
     pub speaker: Option<String>,
-    /// `stopped`, `held` or `finished`; `None` if the channel does not rest.
+    /// The rest: `stopped`, `held` or `finished`. `None` if the channel does not rest.
     pub pause: Option<&'static str>,
-    /// Why no agent may speak.
+    /// The reason why no agent may speak.
     pub silence: Option<String>,
-    /// The list in order.
+    /// The agents in the order of the list.
     pub agents: Vec<FrameAgent>,
 }
 
@@ -108,22 +108,22 @@ pub struct FrameState {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub struct FrameAgent {
-    /// Its name.
+    /// The agent's name.
     pub name: String,
-    /// `to come`, `passed`, `spoke`, `skipped`, `left`, `muted` or `away`.
+    /// The agent's turn: `to come`, `passed`, `spoke`, `skipped`, `left`, `muted` or `away`.
     pub seat: &'static str,
-    /// True if it may speak.
+    /// True if the agent may speak.
     pub may_speak: bool,
-    /// Why it may, or may not, speak.
+    /// The reason why the agent may or may not speak.
     pub why: String,
 }
 
 impl Replay {
-    /// Replays a recording. `name` gives agents their names; those without one are called by their keys.
+    /// Replays a recording. `name` returns the names of agents. An agent without a name is called by its key.
     ///
     /// # Errors
     ///
-    /// When the recording's beginning cannot be restored.
+    /// Returns an error if the state at the start of the recording cannot be restored.
     pub fn of(
         recorded: &RecordedChannel,
         name: impl Fn(AgentKey) -> Option<AgentId>,
@@ -145,7 +145,7 @@ impl Replay {
                 left_out = recorded.inputs.len().saturating_sub(at);
                 break;
             }
-            // The steps hold the answers; the state is the machine's own.
+            // The steps contain the answers, and the state comes from the machine itself.
             let _ = channel.handle(step.at, &step.input, &mut effects);
             effects.clear();
             let entries = step.trace(&mut turn);
@@ -174,12 +174,12 @@ impl Replay {
     }
 }
 
-/// The most inputs that are shown.
+/// The most inputs in a replay.
 const INPUTS_MAX: usize = 20_000;
-/// The most lines about agents in all states together; from there on no step is added.
+/// The most lines about agents in all states together. Once there are this many, no step is added.
 const LINES_MAX: usize = 100_000;
 
-/// Each state once.
+/// All states, each once.
 #[derive(Default)]
 struct States {
     list: Vec<FrameState>,
@@ -263,7 +263,7 @@ fn line(entry: &TraceEntry, name: &impl Fn(AgentKey) -> String) -> FrameEvent {
     };
     if let TraceEvent::Changed(transition) = &entry.event {
         let (channel, agent) = (ChannelId::new(0), transition.agent.map(|key| name(key).into()));
-        // The sentence names the agent itself.
+        // The sentence already contains the name of the agent.
         let words = ChannelEvent { channel, agent, transition: *transition }.to_string();
         return FrameEvent { agent: None, kind, words };
     }

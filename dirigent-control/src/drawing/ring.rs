@@ -1,8 +1,8 @@
-//! A speaker list as a ring: who is there, who has the floor, and what became of each turn.
+//! Draws a speaker list as a ring: its agents, the one that has the floor, and the result of each turn.
 
 use crate::drawing::svg::{Svg, short};
 
-/// A speaker list as it stands. `svg` draws it as a ring, to be read clockwise from the top.
+/// A speaker list at one moment. `svg` draws it as a ring that you read clockwise from the top.
 ///
 /// ```
 /// use dirigent_control::drawing::{Ring, RingSeat, SeatMark};
@@ -14,11 +14,11 @@ use crate::drawing::svg::{Svg, short};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data")]
 pub struct Ring {
-    /// In speaking order.
+    /// The places in speaking order.
     pub seats: Vec<RingSeat>,
     /// The text in the middle.
     pub middle: String,
-    /// The smaller text below it.
+    /// The smaller text below the one in the middle.
     pub below: String,
 }
 
@@ -32,7 +32,7 @@ pub struct RingSeat {
     pub mark: SeatMark,
 }
 
-/// The state of an agent in a ring. Each has a form of its own, so that none needs a colour.
+/// The state of an agent in a ring. Each state has its own shape, so that you can tell them apart without colours.
 ///
 /// ```
 /// assert_eq!(dirigent_control::drawing::SeatMark::Passed.words(), "passed");
@@ -40,24 +40,24 @@ pub struct RingSeat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SeatMark {
-    /// It has the floor.
+    /// The agent has the floor.
     Speaks,
-    /// Its turn is still to come.
+    /// The agent's turn is still to come.
     Ahead,
-    /// It has spoken.
+    /// The agent has spoken.
     Spoke,
-    /// It had no words to add.
+    /// The agent had no words to add.
     Passed,
-    /// It was passed over.
+    /// The agent was skipped.
     Skipped,
-    /// It is muted.
+    /// The agent is muted.
     Muted,
-    /// It is offline, not assigned, or has left.
+    /// The agent is offline, not assigned, or has left.
     Away,
 }
 
 impl SeatMark {
-    /// The state in words.
+    /// Returns the state in words.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Speaks => "has the floor",
@@ -87,7 +87,7 @@ const WIDTH: f64 = 420.0;
 const HEIGHT: f64 = 300.0;
 const RADIUS: f64 = 96.0;
 
-/// The most seats with names beside them, because the names of more would overlap.
+/// The most seats with names beside them. With more seats the names would overlap.
 const NAMED_MAX: usize = 12;
 
 impl Ring {
@@ -157,7 +157,7 @@ fn draw_seat(svg: &mut Svg, seat: &RingSeat, angle: f64, is_told: bool) {
             _ => "middle",
         };
         let (left, top) = (round(x + 20.0 * sin), round(y - 26.0 * cos));
-        // Two lines: above the ring they grow upwards.
+        // There are two lines, and above the ring they grow upwards.
         let top = if cos > 0.25 { top - 6.0 } else { top + 4.0 };
         let (name_x, name_y, state_y) = (left, top, top + 13.0);
         let name: [(&str, &dyn std::fmt::Display); 4] =

@@ -1,4 +1,4 @@
-//! Turns as a score: who spoke when, who was silent and why.
+//! Turns as a score. You see when each agent spoke, and why the others were silent.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use dirigent::snapshot::{AgentKey, PhaseKind};
 
 use crate::drawing::axis::Axis;
 
-/// A channel's turns, drawn as music is written.
+/// The turns of a channel, drawn like a musical score.
 ///
 /// ```
 /// use dirigent_control::drawing::Score;
@@ -22,17 +22,17 @@ use crate::drawing::axis::Axis;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Score {
-    /// One for each agent that took part, in the order of their keys.
+    /// The staves, one for each agent that took part, in the order of their keys.
     pub staves: Vec<Stave>,
-    /// When people wrote.
+    /// The times at which people wrote.
     pub words: Vec<Timestamp>,
-    /// The ends of cycles, and the moments at which the channel fell silent.
+    /// The ends of cycles, and the times at which the channel fell silent.
     pub barlines: Vec<Barline>,
-    /// The end of the score, if the channel goes on.
+    /// The end of the score, if the channel still runs.
     pub until: Option<Timestamp>,
 }
 
-/// One agent's part.
+/// The part of one agent.
 ///
 /// ```
 /// use dirigent::snapshot::AgentKey;
@@ -46,9 +46,9 @@ pub struct Score {
 pub struct Stave {
     /// The key of the agent.
     pub agent: AgentKey,
-    /// Its name.
+    /// The agent's name.
     pub name: String,
-    /// In order of time.
+    /// The notes in order of time.
     pub notes: Vec<Note>,
 }
 
@@ -64,9 +64,9 @@ pub struct Stave {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data")]
 pub struct Note {
-    /// When it began.
+    /// The time at which the note began.
     pub from: Timestamp,
-    /// The moment at which it ended. It equals `from` if it took no time.
+    /// The time at which the note ended. It equals `from` if the note took no time.
     pub to: Timestamp,
     /// The kind of note.
     pub kind: NoteKind,
@@ -81,18 +81,18 @@ pub struct Note {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
-    /// The agent ran, and said something.
+    /// The agent ran and said something.
     Speech,
-    /// The agent runs.
+    /// The agent is running.
     Running,
-    /// The agent was silent in its turn, or was passed over, for this reason.
+    /// The agent was silent in its turn, or was skipped, for this reason.
     Rest(String),
     /// The agent asked for a run and was denied, for this reason.
     Denied(String),
 }
 
 impl NoteKind {
-    /// Returns it in words.
+    /// Returns the kind in words.
     pub fn words(&self) -> String {
         match self {
             Self::Speech => "speaks".to_owned(),
@@ -114,7 +114,7 @@ impl NoteKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data")]
 pub struct Barline {
-    /// The moment.
+    /// The time of the line.
     pub at: Timestamp,
     /// True if no agent has the floor after this line.
     pub is_end: bool,
@@ -130,8 +130,8 @@ impl Stave {
 }
 
 impl Score {
-    /// Makes a score of a [`Trace`](dirigent::replay::Trace). `name` gives agents their names. Give `now` for a channel that
-    /// goes on, so that a run under way reaches up to it.
+    /// Creates the score of a [`Trace`](dirigent::replay::Trace). `name` returns the names of agents. Set `now` for a
+    /// channel that still runs, so that its current run is drawn up to that time.
     pub fn of(
         entries: &[TraceEntry],
         name: impl Fn(AgentKey) -> Option<AgentId>,
@@ -161,25 +161,25 @@ impl Score {
         crate::drawing::draw::svg(self, &self.axis(), None)
     }
 
-    /// Returns HTML for an element that scrolls: the SVG, and the names once more beside it. On a narrow page the names stay
-    /// while you scroll the score.
+    /// Returns HTML for an element that scrolls. It has the SVG, and the names once more beside it. So the names stay
+    /// visible on a narrow page while you scroll the score.
     pub fn sheet(&self) -> String {
         crate::drawing::draw::sheet(self, &self.axis())
     }
 
-    /// The names of the lines, from top to bottom.
+    /// Returns the names of the lines, from top to bottom.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let agents = self.staves.iter().map(|stave| stave.name.as_str());
         std::iter::once(crate::drawing::draw::PEOPLE).chain(agents)
     }
 
-    /// Returns the SVG as a file with a style of its own, in plain colours on white. So it looks alike in a browser and in
-    /// programs that know no custom properties, for example librsvg.
+    /// Returns the SVG as a file with its own style, in plain colours on white. So it looks the same in a browser and
+    /// in programs without custom properties, for example librsvg.
     pub fn file(&self) -> String {
         crate::drawing::draw::svg(self, &self.axis(), Some(&crate::drawing::style::file_style()))
     }
 
-    /// Where in the SVG a moment is, from the left.
+    /// Returns the place of a moment in the SVG, from the left.
     pub fn place(&self, at: Timestamp) -> f64 {
         self.axis().place(at)
     }
@@ -193,13 +193,13 @@ impl Score {
     }
 }
 
-/// A score being read from a trace.
+/// A score that is being built from a trace.
 #[derive(Default)]
 struct Reading {
     notes: BTreeMap<AgentKey, Vec<Note>>,
     words: Vec<Timestamp>,
     barlines: Vec<Barline>,
-    /// The run under way: its agent, its start, and true if the agent has spoken.
+    /// The current run: its agent, its start, and true if the agent has spoken.
     open: Option<(AgentKey, Timestamp, bool)>,
     newest: Timestamp,
 }
@@ -223,7 +223,7 @@ impl Reading {
         match (change.cause, change.agent) {
             (Cause::RunStarted, Some(agent)) => {
                 self.notes.entry(agent).or_default();
-                // A turn that goes on after a first message is one bar.
+                // A turn that continues after a first message is one bar.
                 self.open = self.open.or(Some((agent, change.at, false)));
             }
             (cause, Some(agent)) if is_rest_without_run(cause) => {
@@ -244,7 +244,7 @@ impl Reading {
         }
     }
 
-    /// Ends the run under way if this change does.
+    /// Ends the current run if this change does.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "what is not named here ends no run by itself"
@@ -286,7 +286,7 @@ impl Reading {
     }
 }
 
-/// Returns whether an agent has the floor and has begun.
+/// Returns true if an agent has the floor and has begun.
 const fn is_turn(phase: PhaseKind) -> bool {
     matches!(
         phase,
@@ -298,7 +298,7 @@ const fn is_turn(phase: PhaseKind) -> bool {
     )
 }
 
-/// Returns whether an agent was passed over without a call.
+/// Returns true if an agent was skipped without a call.
 const fn is_rest_without_run(cause: Cause) -> bool {
     matches!(
         cause,

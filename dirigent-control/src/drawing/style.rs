@@ -1,6 +1,6 @@
-//! Styles and the script, which the HTML file and the pages of another crate share.
+//! The styles and the script of drawings. The HTML file and the pages share them.
 
-/// The colours and typefaces of both, as custom properties, for light and dark.
+/// The colours and typefaces as custom properties, for light and for dark pages.
 pub const TOKENS: &str = include_str!("../../assets/tokens.css");
 
 /// The stylesheet of a score, a ring and a replay. It needs [`TOKENS`].
@@ -10,10 +10,11 @@ pub const STYLE: &str = concat!(
     include_str!("../../assets/replay.css")
 );
 
-/// The script that shows a replay: `showReplay(element, replay)`, with the replay as JSON.
+/// The script that shows a replay. It defines `showReplay(element, replay)`, which takes the replay as JSON.
 pub const SCRIPT: &str = include_str!("../../assets/replay.js");
 
-/// The style of a score that is a file of its own: with the light colours themselves in place of their names.
+/// Returns the style for a score in its own file. It contains the light colours themselves instead of their
+/// names.
 pub(crate) fn file_style() -> String {
     let light = TOKENS.split('}').next().unwrap_or_default();
     let values = light.lines().filter_map(|line| line.trim().strip_prefix("--")?.split_once(": "));

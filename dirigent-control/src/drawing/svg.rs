@@ -1,15 +1,15 @@
-//! Writing SVG: elements, attributes and texts, escaped.
+//! Writes SVG: elements, attributes and escaped texts.
 
 use std::fmt::{Display, Write as _};
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// An SVG being written.
+/// An SVG that is being written.
 #[derive(Debug, Default)]
 pub(crate) struct Svg(String);
 
 impl Svg {
-    /// Opens an element; [`close`](Self::close) ends it.
+    /// Opens an element. [`close`](Self::close) ends it.
     pub(crate) fn open(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
         self.begin(name, attributes);
         self.0.push('>');
@@ -19,20 +19,20 @@ impl Svg {
         let _ = write!(self.0, "</{name}>");
     }
 
-    /// An empty element.
+    /// Writes an empty element.
     pub(crate) fn empty(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
         self.begin(name, attributes);
         self.0.push_str("/>");
     }
 
-    /// An element with a text in it.
+    /// Writes an element with a text in it.
     pub(crate) fn text(&mut self, name: &str, attributes: &[(&str, &dyn Display)], text: &str) {
         self.open(name, attributes);
         self.0.push_str(&escaped(text));
         self.close(name);
     }
 
-    /// Adds SVG, or CSS without `<`, as it is.
+    /// Adds SVG, or CSS without `<`, unchanged.
     pub(crate) fn raw(&mut self, svg: &str) {
         self.0.push_str(svg);
     }
@@ -49,8 +49,9 @@ impl Svg {
     }
 }
 
-/// The beginning of a text that is at most this number of Latin letters wide, with an ellipsis where it goes on. Letters of
-/// East Asia and emoji count twice. Accents that are heaped on a letter are left out, since they would cover what is near.
+/// Returns the start of a text that is at most this number of Latin letters wide, with an ellipsis if the text is
+/// longer. East Asian letters and emoji count twice. Stacked accents on a letter are left out, because they would cover
+/// the text around it.
 pub(crate) fn short(text: &str, columns: usize) -> String {
     let text = without_heaps(text);
     if text.width() <= columns {
@@ -59,7 +60,7 @@ pub(crate) fn short(text: &str, columns: usize) -> String {
     let mut end = 0;
     for (at, c) in text.char_indices() {
         let next = at + c.len_utf8();
-        // A character that makes the text no wider belongs to the one before it.
+        // A character that does not make the text wider belongs to the one before it.
         if text.get(..next).unwrap_or_default().width() > columns.saturating_sub(1) {
             break;
         }
@@ -68,7 +69,7 @@ pub(crate) fn short(text: &str, columns: usize) -> String {
     format!("{}…", text.get(..end).unwrap_or_default().trim_end())
 }
 
-/// The most characters without a width that may follow one with a width.
+/// The most characters without a width after one with a width.
 const HEAP_MAX: usize = 3;
 
 fn without_heaps(text: &str) -> String {
@@ -80,7 +81,8 @@ fn without_heaps(text: &str) -> String {
     text.chars().filter(stays).collect()
 }
 
-/// A text as it may stand in XML and HTML, in elements and in quoted attributes. Characters that XML forbids are left out.
+/// Returns a text that is safe in XML and HTML, both in elements and in quoted attributes. Characters that XML forbids
+/// are left out.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

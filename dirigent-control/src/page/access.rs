@@ -1,4 +1,4 @@
-//! Who asks is judged before anything is done, and every answer leaves with the headers that protect it.
+//! Checks each visitor before a request does anything, and adds the protective headers to every answer.
 
 use std::sync::{Arc, PoisonError};
 
@@ -17,10 +17,10 @@ use crate::page::visitor::{Visitor, Way};
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The most sessions of a request that are read, because each is compared with every account.
+/// The most sessions that are read from a request, because each is compared with every account.
 const SESSIONS_MAX: usize = 20;
 
-/// Lets a request in with its visitor, or refuses it.
+/// Lets a request in together with its visitor, or refuses it.
 pub(crate) async fn admit(
     shared: &PageContext,
     request: Request,
@@ -45,7 +45,8 @@ pub(crate) async fn admit(
     Ok(next.run(Request::from_parts(parts, body)).await)
 }
 
-/// Returns whether a request may change anything. A session is the visitor's own, and a recording is answered and not kept.
+/// Returns true if a request may change anything. A sign-out ends only the visitor's own session, and a replayed
+/// recording is not stored, so these two do not count.
 fn changes_something(parts: &Parts) -> bool {
     let is_safe = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
     let is_harmless =
@@ -57,7 +58,7 @@ async fn visitor_of(shared: &PageContext, parts: &Parts) -> Result<Visitor, Judg
     let (judged, name, session) = {
         let mut auth = shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
         let now = shared.clock.now();
-        // A bearer's token counts before a session.
+        // A bearer token counts before a session.
         let credential = match bearer(&parts.headers) {
             Some(token) => Credential::Bearer(token),
             None => auth
@@ -83,7 +84,7 @@ async fn visitor_of(shared: &PageContext, parts: &Parts) -> Result<Visitor, Judg
     }
 }
 
-/// The address that a visitor asked for, as the browser named it.
+/// Returns the address that a visitor asked for, as the browser named it.
 fn asked_for(parts: &Parts) -> String {
     let uri = parts.extensions.get::<OriginalUri>().filter(|_| parts.method == Method::GET);
     let asked = uri.and_then(|OriginalUri(uri)| uri.path_and_query());
@@ -96,8 +97,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Returns the sessions that a browser sends. It may send several cookies of one name, for example one of a shorter path.
-/// Cookies of other programs on the host may hold any bytes, and are not read.
+/// Returns the sessions that a browser sends. A browser can send several cookies with one name, for example one of a
+/// shorter path. Cookies of other programs on the machine can contain any bytes and are not read.
 pub(crate) fn sessions<'a>(
     shared: &'a PageContext,
     headers: &'a HeaderMap,
@@ -110,7 +111,7 @@ pub(crate) fn sessions<'a>(
     own.filter_map(|value| std::str::from_utf8(value).ok()).take(SESSIONS_MAX)
 }
 
-/// Refuses a visitor. A person who asked for a page gets the sign-in form, which leads to that page.
+/// Refuses a visitor. A person who asked for a page gets the sign-in form, which then leads to that page.
 pub(crate) fn refuse(
     shared: &PageContext,
     judged: Judgement,
@@ -128,7 +129,7 @@ pub(crate) fn refuse(
         }
     };
     let mut response = if let Some(to) = to {
-        // Said before the token is sent: afterwards others on the way have read it.
+        // The page says so before the token is sent, because afterwards others on the network could have read it.
         let said = match problem.status {
             429 => Some(problem.detail.clone()),
             _ => (way == Way::Open).then(|| NEEDS_TLS.to_owned()),
@@ -143,20 +144,20 @@ pub(crate) fn refuse(
         response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
     }
     if let Some(wait) = wait {
-        // Whole seconds, and never one before the bar is over.
+        // These are whole seconds, and the last one never ends before the block does.
         let seconds = u64::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u64::MAX);
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
     response
 }
 
-/// Returns whether a person asks with a browser, and not a program.
+/// Returns true if a person asks with a browser, and not a program.
 pub(crate) fn wants_page(path: &str, headers: &HeaderMap) -> bool {
     let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     !path.starts_with("/api/") && accepts.is_some_and(|accepts| accepts.contains("text/html"))
 }
 
-/// Headers of every answer. A page that brings its own style says so in a policy of its own.
+/// Adds the headers of every answer. A page with its own style names that style in its own policy.
 pub(crate) fn protect(headers: &mut HeaderMap) {
     let fixed = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -1,4 +1,5 @@
-//! Channels of this process and of others: each question is answered here, or by the process that acts for the channel.
+//! The channels of this process and of others. Each question is answered here, or by the process that acts for the
+//! channel.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,16 +18,16 @@ use crate::page::places::Places;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 
-/// The pause before a channel that changes hands is asked for again.
+/// The pause before a channel that moves to another process is asked for again.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 
-/// Why no process answers for a channel.
+/// The reason why no process answers for a channel.
 enum Unanswered {
-    /// None is known to act for it.
+    /// No process is known to act for it.
     NoOwner,
-    /// The host gave no way to the others.
+    /// Your program has set no peers.
     NoWay,
-    /// Its process does not answer.
+    /// The channel's process does not answer.
     Silent { peer: String, error: PeerError },
 }
 
@@ -38,7 +39,7 @@ impl Unanswered {
         }
     }
 
-    /// The answer to a program, and to who gave an order.
+    /// Returns the problem for a program, and for the person who gave an order.
     fn problem(&self) -> Problem {
         let advice = if self.is_certain() {
             "nothing was done; try again in some seconds"
@@ -67,7 +68,7 @@ impl fmt::Display for Unanswered {
     }
 }
 
-/// Every channel in one line, with what is known of where they are.
+/// The rows of every channel, and the known places of the channels.
 pub(crate) struct AllRows {
     rows: Vec<Row>,
     places: Arc<Places>,
@@ -89,12 +90,12 @@ impl PageContext {
 }
 
 impl Across<'_> {
-    /// Returns whether this process acts for the channel.
+    /// Returns true if this process acts for the channel.
     pub(crate) fn is_ours(self, channel: ChannelId) -> bool {
         self.shared.dirigent.channel(channel).standing() != Standing::Elsewhere
     }
 
-    /// Returns whether the channel's page can change without an event of this process.
+    /// Returns true if the channel's page can change without an event of this process.
     pub(crate) fn is_told_elsewhere(self, channel: ChannelId) -> bool {
         self.shared.peers.is_some() && !self.is_ours(channel)
     }
@@ -105,7 +106,7 @@ impl Across<'_> {
         if self.is_ours(channel) { Some(peers.me()) } else { peers.owner(channel) }
     }
 
-    /// Answers a question of another process: for the channels of this one only.
+    /// Answers a question of another process, for the channels of this process only.
     pub(crate) async fn answer(self, question: &PageQuestion) -> PageAnswer {
         if question.channel().is_some_and(|channel| !self.is_ours(channel)) {
             return PageAnswer::Elsewhere;
@@ -159,13 +160,13 @@ impl Across<'_> {
         })
     }
 
-    /// Returns whether the order was not carried out because the channel goes to another process.
+    /// Returns true if the order was not performed because the channel moves to another process.
     pub(crate) fn changes_hands(self, problem: &Problem) -> bool {
         problem.is_elsewhere() || (self.shared.peers.is_some() && problem.is_shut_down())
     }
 
-    /// Asks the process that acts for the channel, which may be this one. While it changes hands, it is asked for again. An
-    /// order is given again only if it surely was not carried out.
+    /// Asks the process that acts for the channel, which may be this one. While the channel moves to another process,
+    /// this asks again. An order is repeated only if it was certainly not performed.
     async fn ask_owner(
         self,
         channel: ChannelId,
@@ -202,7 +203,7 @@ impl Across<'_> {
         answer.map_err(|error| Unanswered::Silent { peer, error })
     }
 
-    /// Asks another process, and waits for its answer for as long as the question says.
+    /// Asks another process, and waits for its answer as long as the question allows.
     pub(crate) async fn ask_peer(
         self,
         peers: &Arc<dyn Peers>,
@@ -212,7 +213,7 @@ impl Across<'_> {
         self.within(question.time_limit(), peers.ask(peer, question)).await
     }
 
-    /// Returns the answer of a process, if it comes within this time.
+    /// Returns the answer of a process if it comes within this time.
     pub(crate) async fn within<T>(
         self,
         limit: Duration,
@@ -226,7 +227,7 @@ impl Across<'_> {
         }
     }
 
-    /// One channel, as the process that acts for it tells; where that does not answer, the page says so.
+    /// Returns one channel from the process that acts for it. If that process does not answer, the page says so.
     pub(crate) async fn sheet(self, channel: ChannelId) -> Result<ChannelSheet, Problem> {
         match self.ask_owner(channel, &PageQuestion::Channel { channel }).await {
             Ok(PageAnswer::Channel(sheet)) => Ok(*sheet),
@@ -242,7 +243,7 @@ impl Across<'_> {
         }
     }
 
-    /// A file of the channel, as the process that acts for it makes it.
+    /// Returns a file of the channel from the process that acts for it.
     pub(crate) async fn file(
         self,
         channel: ChannelId,
@@ -256,7 +257,7 @@ impl Across<'_> {
         }
     }
 
-    /// Who does something on this page, as the log names it: with the name of this process where there are several.
+    /// Returns the visitor's name as it is logged. If there are several processes, it contains the name of this one.
     pub(crate) fn signed(self, by: &str) -> String {
         match &self.shared.peers {
             Some(peers) => format!("{by} at {}", peers.me()),
@@ -264,7 +265,7 @@ impl Across<'_> {
         }
     }
 
-    /// Gives a channel an order, whichever process acts for it, and has open pages look again.
+    /// Gives an order to a channel in any process, and makes open pages look again.
     pub(crate) async fn order(
         self,
         channel: ChannelId,
@@ -276,7 +277,7 @@ impl Across<'_> {
         if let Told::Request(ChannelRequest::SendResult { to }) = &told
             && let Err(problem) = self.shared.must_be_of_its_guild(channel, *to).await
         {
-            // No process is asked, so it is written down here, as long as there is such a channel.
+            // No process was asked, so the order is logged here if the channel exists.
             self.shared.must_be_shown(channel).await?;
             let given = Err(problem);
             self.shared.record_order((channel, &told), (&by, reason.as_deref()), &given).await;
@@ -308,7 +309,7 @@ impl Across<'_> {
         Ok(Overview { silent: all.silent.clone(), ..overview })
     }
 
-    /// Every channel in one line, by id.
+    /// Returns every channel in one line, ordered by id.
     pub(crate) async fn rows(self, freshness: Freshness) -> Result<Vec<Row>, Problem> {
         Ok(self.all(freshness).await?.rows.clone())
     }
@@ -317,7 +318,7 @@ impl Across<'_> {
         self.shared.all_rows.get(freshness, || self.shared.moment(), self.all_rows()).await
     }
 
-    /// Every channel in one line.
+    /// Returns every channel in one line.
     async fn all_rows(self) -> Result<AllRows, Problem> {
         let places = self.shared.places.get(&self.shared.dirigent).await;
         let own = self.shared.rows_of_ours(&self.shared.dirigent.channels()).await?;
@@ -346,7 +347,7 @@ impl Across<'_> {
         for id in untold {
             let known = match self.why_untold(id, &told) {
                 Some(why) => DriverAnswer::Elsewhere(why),
-                // What its process answers without has no record any more.
+                // If its process answers without this channel, the channel has no record left.
                 None if places.lists(id) => DriverAnswer::Unmanaged,
                 None => continue,
             };
@@ -357,7 +358,7 @@ impl Across<'_> {
         Ok(AllRows { rows: rows.into_values().collect(), places, silent })
     }
 
-    /// Why there is no row of the channel, where its process does not answer or there is none.
+    /// Returns the reason why there is no row of the channel: its process does not answer, or there is no such process.
     fn why_untold(self, channel: ChannelId, told: &[PeerTold]) -> Option<String> {
         if self.is_ours(channel) {
             return None;
@@ -370,7 +371,7 @@ impl Across<'_> {
         }
     }
 
-    /// A channel of another process, which does not tell of it.
+    /// Returns the row of a channel whose process does not report it.
     async fn away(self, channel: ChannelId, why: String) -> Result<Row, Problem> {
         let places = self.shared.places.get(&self.shared.dirigent).await;
         let names = self.shared.names();
@@ -379,7 +380,8 @@ impl Across<'_> {
         Ok(Row { owner: self.owner(channel), ..row })
     }
 
-    /// Tells the other processes that the registry has changed. One that does not answer reads it when a channel comes to it.
+    /// Reports a change of the registry to the other processes. A process that does not answer reads the registry when
+    /// a channel comes to it.
     pub(crate) async fn tell_registry_changed(self) {
         self.shared.orders.send_modify(|orders| *orders += 1);
         let Some(peers) = &self.shared.peers else { return };
@@ -394,7 +396,7 @@ impl Across<'_> {
     }
 }
 
-/// An answer to another question: a process of another version.
+/// Returns the problem for an answer that does not fit the question, which comes from a process of another version.
 fn unfit() -> Problem {
     Problem::new(502, "unfit-answer", "the process that acts for the channel has another version")
 }

@@ -1,4 +1,4 @@
-//! Carries out what needs a person. It sends a result to another channel, and posts a text as the moderator.
+//! Does the work that needs a person: sends a result to another channel, or posts a text as the moderator.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,9 +14,9 @@ use crate::page::shared::PageContext;
 
 /// The longest wait for the chat.
 pub(crate) const POST_LIMIT: Duration = Duration::from_secs(8);
-/// Keeps the nonces of these posts apart from those of the library.
+/// Separates the nonces of these posts from those of the library.
 const BY_HAND: u64 = 1 << 30;
-/// Words for the people of a channel, if the chat does not tell their names.
+/// The words for the people of a channel if the chat does not return their names.
 const PEOPLE: &str = "the people who were given access to the channel";
 
 impl Places {
@@ -35,7 +35,7 @@ impl Places {
 }
 
 impl PageContext {
-    /// Refuses a channel outside the discussion's guild, because its words are not for others.
+    /// Refuses a channel outside the discussion's guild, because the discussion is not meant for others.
     pub(crate) async fn must_be_of_its_guild(
         &self,
         channel: ChannelId,
@@ -47,7 +47,8 @@ impl PageContext {
         if is_fit { Ok(()) } else { Err(Problem::new(422, "other-guild", detail)) }
     }
 
-    /// Returns the question before a result is sent there. It names who can read there.
+    /// Returns the question that is asked before a result is sent there. It names the people who can read
+    /// there.
     pub(crate) async fn asks_before_sending(&self, row: &Row, to: ChannelId) -> String {
         let places = self.places.get(&self.dirigent).await;
         let info = places.channels.get(&to);
@@ -62,7 +63,8 @@ impl PageContext {
         format!("Send the result of {} to {name}? Who can read it there: {readers}.", row.name)
     }
 
-    /// Names who can read in a private channel: agents, people and roles, as far as the chat tells in time.
+    /// Names everyone who can read in a private channel: agents, people and roles, as far as the chat
+    /// answers in time.
     async fn readers_of(&self, channel: ChannelId) -> String {
         let agents = self.dirigent.agents();
         let mut known: Vec<_> = agents.iter().map(|agent| agent.discord_user_id).collect();
@@ -121,7 +123,7 @@ impl PageContext {
     }
 }
 
-/// "Anna, Ben and Cleo".
+/// Joins names, for example "Anna, Ben and Cleo".
 fn listed(names: &[String]) -> String {
     match names {
         [names @ .., last] if !names.is_empty() => format!("{} and {last}", names.join(", ")),
@@ -135,9 +137,9 @@ fn in_doubt() -> Problem {
     Problem::new(503, "post-in-doubt", detail)
 }
 
-/// The text as it is posted.
+/// Returns the text as it is posted.
 fn fit(text: &PostText, longest: usize) -> Result<String, Problem> {
-    // A browser ends lines with both.
+    // A browser ends lines with both characters.
     let text = text.0.replace("\r\n", "\n");
     let text = text.trim();
     let units = text.encode_utf16().count();

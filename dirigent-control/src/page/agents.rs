@@ -1,4 +1,4 @@
-//! Reports one agent in all channels: its state there, and its turns as far as they are recorded.
+//! Reports one agent in all channels: its state there, and its recorded turns.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,11 +21,12 @@ use crate::page::shared::PageContext;
 
 /// The most channels in the answer of one process.
 const CHANNELS_MAX: usize = 200;
-/// The number of channels that are read from the store at once.
+/// The number of channels that are read from the store at the same time.
 const READ_AT_ONCE: usize = 32;
 
 impl PageContext {
-    /// The agent in the channels of this process, those first that changed last; and how many more there are.
+    /// Returns the agent in the channels of this process, and the number of further channels. The channel
+    /// that changed last comes first.
     pub(crate) async fn own_agent(
         &self,
         agent: &AgentId,
@@ -71,7 +72,7 @@ impl PageContext {
     }
 }
 
-/// Turns by day: from the recording, and before it from the history.
+/// Counts turns by day. They come from the recording, and for the time before it from the history.
 fn days(
     history: Vec<Transition>,
     recorded: Option<&RecordedChannel>,
@@ -92,7 +93,7 @@ fn days(
         }
     }
     let Some(recorded) = recorded else { return days };
-    // A day of a recording on which nothing was reported cost nothing.
+    // On a recorded day without a report, the cost is zero.
     for counted in days.values_mut() {
         counted.spent(0);
     }
@@ -107,7 +108,7 @@ fn days(
         {
             days.entry(day(at.as_millis())).or_default().spent(*cost);
         }
-        // What was refused was refused then, too.
+        // An input that is refused now was also refused then.
         let _ = machine.handle(*at, input, &mut effects);
         effects.clear();
     }
@@ -115,7 +116,7 @@ fn days(
 }
 
 impl Across<'_> {
-    /// The agent in the channels of all processes.
+    /// Returns the agent in the channels of all processes.
     pub(crate) async fn agent(self, agent: &str) -> Result<AgentReport, Problem> {
         let id = AgentId::from(agent);
         let identities = self.shared.dirigent.agents();

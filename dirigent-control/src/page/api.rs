@@ -1,4 +1,4 @@
-//! Everything that the page can do, for programs.
+//! The API for programs. It can do everything that the page can.
 
 use std::sync::Arc;
 
@@ -68,9 +68,9 @@ struct Done {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Registration {
-    /// Its account, with 15 to 20 digits: a bot in a guild that the moderator administers.
+    /// The account, with 15 to 20 digits. It must be a bot in a guild that the moderator administers.
     discord_user_id: String,
-    /// Its name for people; left out, it keeps the one it has.
+    /// The name for people. Without it, the agent keeps its present name.
     #[serde(default)]
     agent_name: Option<String>,
 }
@@ -96,7 +96,7 @@ pub(crate) fn routes() -> (Router<Arc<PageContext>>, Document) {
         .split_for_parts()
 }
 
-/// The document itself.
+/// Serves the document itself.
 pub(crate) fn served(document: Document) -> Router<Arc<PageContext>> {
     let document = Arc::new(document);
     let answer = move |State(shared): Ctl| {
@@ -107,19 +107,23 @@ pub(crate) fn served(document: Document) -> Router<Arc<PageContext>> {
     Router::new().route("/openapi.json", get(answer))
 }
 
-/// Lists every channel, forty a page. Channels that need a person come first.
+/// Lists every channel, 40 on a page. Channels that need a person come first.
 #[utoipa::path(get, path = "/channels", params(look::Query), responses((status = 200, body = Overview), Problem))]
 async fn channels(State(shared): Ctl, Asked(query): Asked<look::Query>) -> Answer<Overview> {
     shared.across().overview(&query, Freshness::Now).await.map(Json)
 }
 
-/// One channel: who speaks, why the others do not, and what can be done.
+/// Returns one channel.
+///
+/// You see who speaks, why the others do not, and the orders that you can give.
 #[utoipa::path(get, path = "/channels/{id}", params(("id" = String, Path, description = "The channel")), responses((status = 200, body = ChannelLook), Problem))]
 async fn channel(State(shared): Ctl, Named(id): Named<String>) -> Answer<ChannelLook> {
     shared.across().sheet(channel_id(&id)?).await.map(|sheet| Json(sheet.look))
 }
 
-/// Returns the newest messages of a channel, at most 12. They are read from the chat now, and are not stored.
+/// Returns the newest messages of a channel, at most 12.
+///
+/// They are read from the chat now and are not stored.
 #[utoipa::path(get, path = "/channels/{id}/messages", params(("id" = String, Path, description = "The channel")), responses((status = 200, body = Messages), Problem))]
 async fn messages(State(shared): Ctl, Named(id): Named<String>) -> Answer<Messages> {
     shared.messages(channel_id(&id)?).await.map(Json)
@@ -147,7 +151,7 @@ async fn score(State(shared): Ctl, Named(id): Named<String>) -> Result<Response,
     let id = channel_id(&id)?;
     let svg = shared.across().file(id, &PageQuestion::Score { channel: id }).await?;
     let name = format!("attachment; filename=\"score-{id}.svg\"");
-    // Opened from here it may run nothing; its own style is its only one.
+    // An opened file may run no code, and its own style is the only one.
     let policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
     let headers = [
         (header::CONTENT_TYPE, "image/svg+xml".to_owned()),
@@ -177,13 +181,15 @@ async fn replay_file(
     shared.replay_file(text).await.map(Json)
 }
 
-/// Returns one agent in all channels. You see its state there, its turns by day and its failures, as far as they are recorded.
+/// Returns one agent in all channels.
+///
+/// You see its state there, its turns by day and its failures, as far as they are recorded.
 #[utoipa::path(get, path = "/agents/{agent}", params(("agent" = String, Path, description = "The agent's id")), responses((status = 200, body = AgentReport), Problem))]
 async fn agent(State(shared): Ctl, Named(agent): Named<String>) -> Answer<AgentReport> {
     shared.across().agent(&agent).await.map(Json)
 }
 
-/// The registry of agents.
+/// Returns the registry of agents.
 #[utoipa::path(get, path = "/identities", responses((status = 200, body = RegistryLook), Problem))]
 async fn identities(State(shared): Ctl) -> Answer<RegistryLook> {
     shared.registry().await.map(Json)
@@ -207,7 +213,7 @@ async fn register(
     own.map(Json).ok_or_else(|| Problem::not_found("agent in the registry"))
 }
 
-/// Takes an agent out of the registry.
+/// Removes an agent from the registry.
 #[utoipa::path(delete, path = "/identities/{agent}", params(("agent" = String, Path, description = "The agent's id")),
     responses((status = 200, body = Done), Problem))]
 async fn remove(
@@ -220,7 +226,7 @@ async fn remove(
     Ok(Json(Done { done: true }))
 }
 
-/// Scans `ego.json` into the registry, exactly where it is there.
+/// Scans `ego.json` into the registry, if the file is there now.
 #[utoipa::path(post, path = "/identities-scan", responses((status = 200, body = ScanReport), Problem))]
 async fn scan(State(shared): Ctl, Extension(visitor): Extension<Visitor>) -> Answer<ScanReport> {
     shared.scan(&visitor.name).await.map(Json)

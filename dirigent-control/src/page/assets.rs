@@ -1,4 +1,4 @@
-//! The stylesheet, the scripts and the Grafana board. They are part of the program.
+//! The stylesheet, the scripts and the Grafana board. They are compiled into the program.
 
 use std::sync::OnceLock;
 
@@ -11,13 +11,13 @@ use sha2::{Digest, Sha256};
 
 use crate::page::problem::Problem;
 
-/// The page's own stylesheet, after the one of scores.
+/// The page's own stylesheet. It follows the stylesheet of scores.
 const OWN: &str = include_str!("../../assets/control.css");
 const SCRIPT: &str = include_str!("../../assets/control.js");
 const ICON: &str = include_str!("../../assets/icon.svg");
 const BOARD: &str = include_str!("../../grafana/dirigent.json");
 
-/// Returns the name that a policy has for a text in a page.
+/// Returns the name of an inline text for a content security policy.
 pub(crate) fn source_of(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }
@@ -34,12 +34,12 @@ pub(crate) async fn asset(Path(name): Path<String>) -> Response {
         "grafana.json" => ("application/json", BOARD.to_owned()),
         _ => return Problem::not_found("asset").into_response(),
     };
-    // A day would outlive an update; the page asks again, which costs little.
+    // A day would be longer than the time to the next update, and another request costs little.
     ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "private, max-age=60")], text)
         .into_response()
 }
 
-/// The sign-in form's style: it stands in the page, since every other path asks for a token.
+/// The style of the sign-in form. It is inside the page, because every other path asks for a token.
 pub(crate) fn sign_in_style() -> &'static str {
     static STYLE: OnceLock<String> = OnceLock::new();
     STYLE

@@ -1,5 +1,5 @@
-//! Decides who may come in, as a value: tokens, signed sessions (`session`) and failed attempts (`attempts`). Time
-//! is an argument.
+//! Decides who may come in. This is plain data with tokens, signed sessions (`session`) and failed attempts
+//! (`attempts`), and the time is an argument.
 
 mod attempts;
 mod session;
@@ -17,7 +17,7 @@ use self::attempts::Attempts;
 pub(crate) use self::session::SESSION_SECONDS;
 use self::session::{Session, SessionKey};
 
-/// The rights of a visitor.
+/// The role of a visitor.
 ///
 /// ```
 /// use dirigent_control::VisitorRole;
@@ -26,9 +26,9 @@ use self::session::{Session, SessionKey};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a host's own check answers with one of the two")]
 pub enum VisitorRole {
-    /// Reads everything and gives no orders.
+    /// Can read everything and give no orders.
     Viewer,
-    /// Sees and steers everything.
+    /// Can see and steer everything.
     Operator,
 }
 
@@ -39,7 +39,7 @@ impl VisitorRole {
     }
 }
 
-/// The credential that a request brings.
+/// The credential in a request.
 #[derive(Clone, Copy)]
 pub(crate) enum Credential<'a> {
     Nothing,
@@ -47,40 +47,40 @@ pub(crate) enum Credential<'a> {
     Session(&'a str),
 }
 
-/// The judgement of a credential.
+/// The decision about a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
     Admitted(VisitorRole),
     Unknown,
-    /// Too many failures from this address. Its tokens are not compared before this time is over.
+    /// There were too many failures from this address. Its tokens are not compared before this time has passed.
     TooMany {
         wait: Duration,
     },
 }
 
-/// The most sessions that were ended and are remembered: those that last longest.
+/// The most ended sessions that are remembered. The ones that last longest are kept.
 const ENDED_MAX: usize = 10_000;
 
-/// The tokens, and what they open.
+/// The tokens, and the role of each.
 pub(crate) struct Auth {
     accounts: Vec<Account>,
     attempts: Attempts,
-    /// When the newest session is over.
+    /// The time at which the newest session ends.
     newest: u64,
-    /// The sessions that visitors ended, those first that would be over first.
+    /// The sessions that visitors ended, in the order in which they would have expired.
     ended: BTreeSet<SessionId>,
 }
 
-/// Which session it is: no two of an account end in the same millisecond.
+/// The identity of a session. Two sessions of one account never expire in the same millisecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionId {
-    /// When it is over, in milliseconds of Unix time.
+    /// The time at which it expires, in milliseconds of Unix time.
     expires: u64,
     account: usize,
 }
 
 impl SessionId {
-    /// When it is over.
+    /// Returns the time at which it expires.
     pub(crate) const fn expires(self) -> Timestamp {
         Timestamp::from_millis(self.expires)
     }
@@ -88,16 +88,16 @@ impl SessionId {
 
 struct Account {
     role: VisitorRole,
-    /// Who has the token, for people.
+    /// The name of the account, for people.
     name: Arc<str>,
-    /// The token's digest: comparing digests takes the same time whatever the lengths are.
+    /// The token's digest. A comparison of digests takes the same time for tokens of any length.
     digest: [u8; 32],
     key: SessionKey,
 }
 
 impl Auth {
-    /// Creates it with the operators' names and tokens, and with the viewer's token. The first operator's token names the
-    /// cookie.
+    /// Creates the accounts from the operators' names and tokens and from the viewer's token. The name of the cookie
+    /// comes from the first operator's token.
     pub(crate) fn new<'a>(
         operators: impl IntoIterator<Item = (&'a str, &'a str)>,
         viewer: Option<&str>,
@@ -121,7 +121,7 @@ impl Auth {
         format!("dirigent_session_{}", label.unwrap_or_default())
     }
 
-    /// Returns the name of the account with this credential, if it is known.
+    /// Returns the name of the account with this credential if it is known.
     pub(crate) fn name_of(&self, credential: Credential<'_>) -> Option<Arc<str>> {
         let at = match credential {
             Credential::Nothing => None,
@@ -131,7 +131,7 @@ impl Auth {
         at.and_then(|at| self.accounts.get(at)).map(|account| Arc::clone(&account.name))
     }
 
-    /// Returns the first of these sessions that is valid.
+    /// Returns the first valid one of these sessions.
     pub(crate) fn first_valid<'a>(
         &self,
         now: Timestamp,
@@ -153,7 +153,7 @@ impl Auth {
         Some(SessionId { expires: session.expires, account })
     }
 
-    /// Returns whether this session is over.
+    /// Returns true if this session has ended.
     pub(crate) fn is_over(&self, now: Timestamp, session: SessionId) -> bool {
         now >= session.expires() || self.ended.contains(&session)
     }
@@ -168,8 +168,9 @@ impl Auth {
         }
     }
 
-    /// Judges a request. A session that is valid is admitted whatever others do at its address. One that is not is no failed attempt:
-    /// a signature cannot be guessed, and a browser goes on sending the cookie of a token that was replaced.
+    /// Judges a request. A valid session is admitted, even if other requests from its address fail. An invalid session
+    /// does not count as a failed attempt, because a signature cannot be guessed and a browser keeps sending the cookie
+    /// of a replaced token.
     pub(crate) fn judge(
         &mut self,
         now: Timestamp,
@@ -184,7 +185,7 @@ impl Auth {
         }
     }
 
-    /// Compares a token, and gives a session for it.
+    /// Compares a token, and returns a session for it.
     pub(crate) fn sign_in(
         &mut self,
         now: Timestamp,
@@ -213,7 +214,7 @@ impl Auth {
         }
     }
 
-    /// The account with this token. All are compared, so that the time does not tell which one it was.
+    /// Returns the account with this token. All tokens are compared, so that the time does not show which one it was.
     fn with_token(&self, token: &str) -> Option<usize> {
         let digest: [u8; 32] = Sha256::digest(token).into();
         let mut found = None;
@@ -225,7 +226,7 @@ impl Auth {
         found
     }
 
-    /// The account that began the session with its token.
+    /// Returns the account that started the session with its token.
     fn with_session(&self, session: &Session<'_>) -> Option<usize> {
         let is_its = |account: &Account| {
             account.role == session.role && session.is_signed_with(&account.key)
@@ -239,7 +240,7 @@ impl Auth {
                 Judgement::Unknown
             }
             Some(_) => Judgement::Admitted(session.role),
-            // Signed with a token that was replaced since, or forged.
+            // The session was signed with a token that was replaced since, or it is forged.
             None => Judgement::Unknown,
         }
     }

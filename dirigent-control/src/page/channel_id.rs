@@ -1,4 +1,4 @@
-//! The channel that an address or a form names.
+//! Reads the channel in an address or a form.
 
 use dirigent::ChannelId;
 

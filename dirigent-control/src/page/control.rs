@@ -1,4 +1,4 @@
-//! The page's parts, and how a host puts them together.
+//! The parts of the page, and the builder that puts them together.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -33,13 +33,13 @@ use crate::page::ports::{Check, EgoFile, OrderStore, ReadRecording};
 use crate::page::shared::{PageContext, ReadAddress};
 use crate::page::since::SinceCache;
 
-/// The shortest token, in characters: shorter ones can be guessed.
+/// The shortest token, in characters. A shorter one could be guessed.
 const TOKEN_MIN: usize = 16;
 /// The default path of the page.
 const BASE: &str = "/dirigent";
-/// The most live pages at once, by default.
+/// The default limit of open live pages.
 const STREAMS_MAX: usize = 2_000;
-/// The most recordings that are replayed at once.
+/// The most recordings that are replayed at the same time.
 const REPLAYS_MAX: usize = 2;
 
 /// The control page. Clones are cheap and share it.
@@ -56,7 +56,7 @@ pub struct Control {
     pub(crate) shared: Arc<PageContext>,
 }
 
-/// Puts a [`Control`] together. See the crate's page for an example.
+/// Builds a [`Control`]. The crate's page has an example.
 #[must_use]
 pub struct ControlBuilder {
     dirigent: Dirigent,
@@ -78,7 +78,7 @@ pub struct ControlBuilder {
     streams_max: usize,
 }
 
-/// Why a [`Control`] cannot be put together.
+/// Why a [`Control`] cannot be built.
 ///
 /// ```
 /// use dirigent_control::ControlBuildError;
@@ -87,7 +87,7 @@ pub struct ControlBuilder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ControlBuildError {
-    /// No operator's token was given.
+    /// There is no token of an operator.
     #[error("an operator's token is needed; give one with operator_token")]
     NoToken,
     /// A token is too short.
@@ -96,15 +96,15 @@ pub enum ControlBuildError {
     /// Two tokens are equal.
     #[error("each operator and the viewer need a token of their own")]
     SameToken,
-    /// An operator's name is none.
+    /// The name of an operator is not valid.
     #[error(
         "an operator's name must be 1 to 100 characters in one line, without control characters"
     )]
     BadName,
-    /// Two operators have one name, so that the log of orders could not tell them apart.
+    /// Two operators have the same name, so the log of orders could not distinguish them.
     #[error("each operator needs a name of their own in the log of orders")]
     SameName,
-    /// The path is not one.
+    /// The path is not valid.
     #[error(
         "the path must begin with a slash, end without one, and have letters, digits, - and _ between"
     )]
@@ -112,7 +112,8 @@ pub enum ControlBuildError {
 }
 
 impl Control {
-    /// Begins one. Give the moderator's account as `chat`, and the registry that the driver uses as `identities`.
+    /// Creates a builder. Pass the moderator's account as `chat`, and the registry that the driver uses as
+    /// `identities`.
     pub fn builder(
         dirigent: Dirigent,
         chat: Arc<dyn GuildApi>,
@@ -139,7 +140,7 @@ impl Control {
         }
     }
 
-    /// Returns the routes. Nest them at the builder's path.
+    /// Returns the routes. Nest them at the path that you gave to the builder.
     pub fn router(&self) -> Router {
         crate::page::routes::guarded(&self.shared)
     }
@@ -164,93 +165,95 @@ impl Control {
             .route(&format!("{}/", self.shared.base), get(without_slash))
     }
 
-    /// Answers another process's page, for the channels of this process only. Call it for processes that act for channels
-    /// themselves and that you trust with every channel, because an order is carried out without a check of who gave it. The
-    /// log says who gave it.
+    /// Answers a question of another process's page, for the channels of this process only. Call it only for processes
+    /// that act for channels themselves and that you trust with every channel. An order is performed without a check of
+    /// who gave it, and the log says who gave it.
     ///
     /// # Cancellation
     ///
-    /// An order may have been carried out or not.
+    /// If you drop the future, an order may or may not have been performed.
     pub async fn answer(&self, question: &PageQuestion) -> PageAnswer {
         self.shared.across().answer(question).await
     }
 }
 
 impl ControlBuilder {
-    /// Sets the token of an operator, who sees and steers everything. The log of orders calls this operator `operator`. It has
-    /// at least 16 characters.
+    /// Sets the token of an operator, who can see and steer everything. It has at least 16 characters. The log of
+    /// orders calls this operator `operator`.
     pub fn operator_token(mut self, token: impl Into<String>) -> Self {
         self.operator = Some(("operator".to_owned(), token.into()));
         self
     }
 
-    /// Adds an operator with a name and a token of at least 16 characters, who sees and steers everything. The name stands in
-    /// the log of orders, with 1 to 100 characters in one line. You may add several, each with a name of its own.
+    /// Adds an operator, who can see and steer everything, with a name and a token of at least 16 characters. The log
+    /// of orders contains the name, which has 1 to 100 characters in one line. You can add several operators with
+    /// different names.
     pub fn operator(mut self, name: impl Into<String>, token: impl Into<String>) -> Self {
         self.operators.push((name.into(), token.into()));
         self
     }
 
-    /// Sets the token of viewers, who read everything and give no orders. It has at least 16 characters. Default: none.
+    /// Sets the token of viewers, who can read everything and cannot give orders. It has at least 16 characters.
+    /// Default: none.
     pub fn viewer_token(mut self, token: impl Into<String>) -> Self {
         self.viewer = Some(token.into());
         self
     }
 
-    /// Sets a check of your own. It is asked if a request brings no token that you gave here. Default: none.
+    /// Sets your own check. It is called if a request has none of the tokens that you set here. Default: none.
     pub fn check(mut self, check: impl Check) -> Self {
         self.check = Some(Arc::new(check));
         self
     }
 
-    /// Sets the file that can fill the registry. Default: none, and no page offers a scan.
+    /// Sets the file that can fill the registry. Default: none, so that no page offers a scan.
     pub fn ego(mut self, ego: impl EgoFile) -> Self {
         self.ego = Some(Arc::new(ego));
         self
     }
 
-    /// Sets the reader of recordings that people bring as files. Default: none, and no page offers it.
+    /// Sets the reader for recordings that people upload as files. Default: none, so that no page offers it.
     pub fn recordings(mut self, reader: impl ReadRecording) -> Self {
         self.recordings = Some(Arc::new(reader));
         self
     }
 
-    /// Sets the rooms' recordings. Give the same recorder to the library. Default: none. Scores then show no denials, and you
-    /// cannot replay a room.
+    /// Sets the recorder of the rooms. Give the same recorder to the library. Default: none. Then scores show no
+    /// denials, and you cannot replay a room.
     pub fn recorder(mut self, recorder: MemoryRecorder) -> Self {
         self.recorder = Some(recorder);
         self
     }
 
-    /// Sets the other processes on the same store. The page shows their channels, too, and carries orders to them. Default:
-    /// none, so that a channel of another process is only named as such.
+    /// Sets the other processes on the same store. The page then shows their channels, too, and sends orders to them.
+    /// Default: none, so that the page only says that a channel belongs to another process.
     pub fn peers(mut self, peers: impl Peers) -> Self {
         self.peers = Some(Arc::new(peers));
         self
     }
 
-    /// Sets the lasting log of orders. Default: none, so that the page shows the orders since the process began.
+    /// Sets the durable log of orders. Default: none, so that the page shows the orders since the process started.
     pub fn order_log(mut self, store: impl OrderStore) -> Self {
         self.order_store = Some(Arc::new(store));
         self
     }
 
-    /// Adds numbers to `/metrics`. You may call it several times. If two figures have one name, the first counts. Default: the
-    /// library's numbers alone.
+    /// Adds numbers to `/metrics`. You can call it several times. If two figures have the same name, the first one
+    /// counts. Default: only the library's numbers.
     pub fn figures(mut self, figures: impl Figures) -> Self {
         self.figures.push(Arc::new(figures));
         self
     }
 
-    /// Sets the clock. Default: the [`SystemClock`].
+    /// Sets the clock. By default it is the [`SystemClock`]; set another one in tests.
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
         self.clock = clock.into_shared();
         self
     }
 
-    /// Sets how a visitor's address is read, because failed attempts are counted by address. Default: the address of the
-    /// connection, if you serve with `into_make_service_with_connect_info`. Behind a proxy that is the proxy's, so read the
-    /// header that your own proxy sets.
+    /// Sets how the address of a visitor is read, because failed attempts are counted by address. By default it is the
+    /// address of the connection, if you serve with `into_make_service_with_connect_info`. Behind a proxy that is the
+    /// address of the proxy, so read the header that your own proxy sets.
     pub fn address(
         mut self,
         read: impl Fn(&Parts) -> Option<IpAddr> + Send + Sync + 'static,
@@ -259,24 +262,24 @@ impl ControlBuilder {
         self
     }
 
-    /// Sets the path of the page, as browsers ask for it. Default: `/dirigent`.
+    /// Sets the path of the page, as browsers ask for it. Default `/dirigent`.
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.base = path.into();
         self
     }
 
-    /// Sets the most live pages at once. Further ones get 503. Default: 2,000, and in [`Control::serve`] at most three quarters
-    /// of its connections.
+    /// Sets the most live pages that can be open. Further ones get the status 503. Default 2,000, and in
+    /// [`Control::serve`] at most three quarters of its connections.
     pub const fn streams_max(mut self, streams: usize) -> Self {
         self.streams_max = streams;
         self
     }
 
-    /// Builds the page. It starts no task.
+    /// Builds the page. This starts no task.
     ///
     /// # Errors
     ///
-    /// A [`ControlBuildError`] names what is missing or unfit.
+    /// Returns a [`ControlBuildError`] if a value is missing or not valid.
     pub fn build(self) -> Result<Control, ControlBuildError> {
         let operators: Vec<_> = self.operator.iter().chain(&self.operators).collect();
         if operators.is_empty() {

@@ -1,4 +1,4 @@
-//! Pages that were drawn just now. Visitors of one page share one drawing, however many they are and whenever they ask.
+//! Pages that were drawn just now. All visitors of one page share one drawing.
 
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,12 +26,12 @@ pub(crate) enum Shown {
 /// A page in parts.
 pub(crate) struct Sheet {
     pub(crate) parts: Vec<Region>,
-    /// All parts together, as a stream names what a page has.
+    /// The hash of all parts together. A stream names the state of a page with it.
     pub(crate) mark: u64,
     pub(crate) of: Subject,
 }
 
-/// The data behind a page.
+/// The data of a page.
 pub(crate) enum Subject {
     Overview(Box<Overview>),
     Channel(Box<ChannelSheet>),
@@ -55,13 +55,13 @@ impl Sheet {
     }
 }
 
-/// A part of a page: the id of its element, and what stands in it.
+/// A part of a page: the id of its element, and the content.
 #[derive(Serialize)]
 pub(crate) struct Region {
     pub(crate) id: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) html: String,
-    /// For a table: the ids of its rows under their headings, in order.
+    /// The ids of the rows under their headings, in order, if the part is a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     groups: Option<Vec<RowGroup>>,
     #[serde(skip)]
@@ -71,7 +71,7 @@ pub(crate) struct Region {
 /// The rows under one heading of a table.
 #[derive(Serialize, Hash)]
 pub(crate) struct RowGroup {
-    /// Plain text. A stream sends it escaped, because a page takes all of a stream for HTML.
+    /// Creates a part with plain text. A stream sends it escaped, because a page treats everything in a stream as HTML.
     #[serde(serialize_with = "escaped")]
     pub(crate) heading: String,
     pub(crate) rows: Vec<String>,
@@ -83,7 +83,7 @@ impl Region {
         Self { id, html, groups: None, hash }
     }
 
-    /// The order of a table's rows.
+    /// Creates a part with the order of a table's rows.
     pub(crate) fn order(id: String, groups: Vec<RowGroup>) -> Self {
         let hash = FxBuildHasher.hash_one((&id, &groups));
         Self { id, html: String::new(), groups: Some(groups), hash }
@@ -99,7 +99,7 @@ fn escaped<S: serde::Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
 /// A page that its visitors share.
 type SharedSheet = Arc<MadeOnce<Sheet>>;
 
-/// The pages, by what they show and to whom.
+/// The pages, by their content and their audience.
 #[derive(Default)]
 pub(crate) struct Drawn {
     sheets: Mutex<FxHashMap<(Shown, VisitorRole), SharedSheet>>,
@@ -110,7 +110,7 @@ impl Drawn {
     pub(crate) fn sheet(&self, key: (Shown, VisitorRole)) -> SharedSheet {
         let mut sheets = self.sheets.lock().unwrap_or_else(PoisonError::into_inner);
         if sheets.len() >= DRAWN_MAX && !sheets.contains_key(&key) {
-            // Those that are being drawn just now stay with who waits for them.
+            // Pages that are being drawn just now stay with the visitors who wait for them.
             sheets.clear();
         }
         Arc::clone(sheets.entry(key).or_default())

@@ -1,4 +1,4 @@
-//! Reads what requests hold. Their refusals are problems.
+//! Reads the contents of requests. Refusals are problems.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ extractor! {
     Asked(Query, QueryRejection): FromRequestParts(&mut http::request::Parts)::from_request_parts, "query"
 }
 
-/// A request that cannot be read: what it holds is not repeated.
+/// Returns the problem for a request that cannot be read. It does not repeat the content of the request.
 pub(crate) fn refused(status: StatusCode, what: &str, why: &str) -> Problem {
     let why = why.lines().next().unwrap_or_default().to_owned();
     Problem::new(status.as_u16(), &format!("bad-{what}"), why)

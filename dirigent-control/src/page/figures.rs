@@ -1,8 +1,8 @@
-//! Numbers of a host for `/metrics`.
+//! Numbers of your program for `/metrics`.
 
 use std::collections::HashSet;
 
-/// Your own numbers for `/metrics`, read at each scrape. Give them to
+/// Your own numbers for `/metrics`, which are read at each scrape. Pass them to
 /// [`ControlBuilder::figures`](crate::ControlBuilder::figures).
 ///
 /// ```
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 /// assert_eq!(figures(3).figures().len(), 1);
 /// ```
 pub trait Figures: Send + Sync + 'static {
-    /// Returns the numbers now. It must return at once, because a scrape waits for it.
+    /// Returns the current numbers. Return them at once, because a scrape waits for this call.
     fn figures(&self) -> Vec<Figure>;
 }
 
@@ -27,7 +27,7 @@ where
     }
 }
 
-/// A number, or several that differ in their labels.
+/// A number, or several numbers with different labels.
 ///
 /// ```
 /// use dirigent_control::Figure;
@@ -46,21 +46,22 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Creates a number that only rises while the process runs. `name` stands between `dirigent_` and `_total`. It has letters
-    /// of `a` to `z`, digits and `_`, and no other number of the page may have it. A figure with another name is left out,
-    /// because Prometheus would refuse the whole page.
+    /// Creates a number that only rises while the process runs. `name` appears between `dirigent_` and `_total`. It has
+    /// letters from `a` to `z`, digits and `_`, and no other number of the page may have it. A figure with another name
+    /// is left out, because Prometheus would refuse the whole page.
     pub fn counter(name: impl Into<String>, help: impl Into<String>) -> Self {
         let (name, help) = (name.into(), help.into());
         Self { name, help, is_counter: true, values: Vec::new() }
     }
 
-    /// Creates a number that rises and falls. `name` stands after `dirigent_`, by the rules of a [counter](Self::counter).
+    /// Creates a number that can rise and fall. `name` appears after `dirigent_` and follows the rules of a
+    /// [counter](Self::counter).
     pub fn gauge(name: impl Into<String>, help: impl Into<String>) -> Self {
         Self { is_counter: false, ..Self::counter(name, help) }
     }
 
-    /// Returns the numbers of a store with leases: those that this process holds, the processes, and the leases taken since its
-    /// start. `PostgresStore` of `dirigent-cluster` has `share` and `taken` for it.
+    /// Returns the numbers of a store with leases: the leases that this process holds, the number of processes, and the
+    /// leases taken since its start. The `PostgresStore` of `dirigent-cluster` has `share` and `taken` for it.
     pub fn leases(held: usize, processes: u16, taken: u64) -> Vec<Self> {
         let held = u64::try_from(held).unwrap_or(u64::MAX);
         vec![
@@ -78,8 +79,8 @@ impl Figure {
         self.labelled(&[], value)
     }
 
-    /// Adds a number with its labels, for example `("outcome", "taken")`. If two numbers have equal labels, the first counts. A
-    /// figure with one label twice is left out.
+    /// Adds a number with its labels, for example `("outcome", "taken")`. If two numbers have equal labels, the first
+    /// one counts. A figure that has one label twice is left out.
     #[must_use]
     pub fn labelled(mut self, labels: &[(&str, &str)], value: u64) -> Self {
         let labels = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -87,7 +88,7 @@ impl Figure {
         self
     }
 
-    /// Returns its name, without `dirigent_`.
+    /// Returns the name, without `dirigent_`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -96,7 +97,7 @@ impl Figure {
         &self.help
     }
 
-    /// Returns whether Prometheus can read it.
+    /// Returns true if Prometheus can read it.
     pub(crate) fn is_fit(&self) -> bool {
         let is_word = |text: &str| {
             let is_plain =
@@ -110,12 +111,12 @@ impl Figure {
         is_word(&self.name) && self.values.iter().all(|(labels, _)| is_one(labels))
     }
 
-    /// The name of its numbers, without `dirigent_`.
+    /// Returns the name of its numbers, without `dirigent_`.
     pub(crate) fn series(&self) -> String {
         format!("{}{}", self.name, if self.is_counter { "_total" } else { "" })
     }
 
-    /// Returns its numbers. If two have equal labels, in whatever order, the first counts.
+    /// Returns its numbers. If two have equal labels in any order, the first one counts.
     pub(crate) fn distinct(&self) -> impl Iterator<Item = (Vec<(&str, &str)>, &u64)> {
         let mut seen = HashSet::new();
         self.values.iter().map(move |(labels, value)| (pairs(labels), value)).filter(
@@ -128,7 +129,7 @@ impl Figure {
     }
 }
 
-/// Labels as they are written down.
+/// Returns the labels as they are written.
 fn pairs(labels: &[(String, String)]) -> Vec<(&str, &str)> {
     labels.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }

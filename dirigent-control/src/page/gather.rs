@@ -1,4 +1,4 @@
-//! Asks the driver, the registry and the chat, and makes looks of what they tell.
+//! Asks the driver, the registry and the chat, and turns their answers into looks.
 
 use crate::drawing::Score;
 use dirigent::operate::EventOrLag;
@@ -16,9 +16,9 @@ use crate::page::places::Places;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 
-/// The most rows in one answer to another process: each has at most some 5 KB.
+/// The most rows in one answer to another process. Each row has at most about 5 KB.
 const ROWS_AT_ONCE: usize = 500;
-/// The number of channels that are read from the store at once.
+/// The number of channels that are read from the store at the same time.
 const READ_AT_ONCE: usize = 32;
 
 impl PageContext {
@@ -48,7 +48,7 @@ impl PageContext {
                     Ok(known) => {
                         Ok(Some((id, self.row_of(id, (&known, names), places, now).await)))
                     }
-                    // It went to another process just now.
+                    // The channel has just moved to another process.
                     Err(problem) if problem.is_elsewhere() => Ok(None),
                     Err(problem) => Err(problem),
                 }
@@ -58,7 +58,7 @@ impl PageContext {
         rows.into_iter().filter_map(Result::transpose).collect()
     }
 
-    /// Returns some rows of this process after this channel, by id, and true if there are more.
+    /// Returns some rows of this process after this channel, ordered by id, and true if there are more.
     pub(crate) async fn own_rows(
         &self,
         after: Option<ChannelId>,
@@ -103,7 +103,7 @@ impl PageContext {
         Ok(ChannelSheet::new(look, score, self.recorder.is_some()))
     }
 
-    /// Returns one channel, with everything that explains it.
+    /// Returns one channel with the reasons for its state.
     async fn own_channel(&self, id: ChannelId) -> Result<ChannelLook, Problem> {
         let row = self.row(id).await?;
         let names = self.names();
@@ -160,7 +160,7 @@ impl PageContext {
         Ok(Score::of(newest(trace.entries()), agent, now))
     }
 
-    /// Gives a channel of this process an order, and has open pages look again.
+    /// Gives an order to a channel of this process, and makes open pages look again.
     pub(crate) async fn own_order(
         &self,
         id: ChannelId,
@@ -180,7 +180,7 @@ impl PageContext {
         given
     }
 
-    /// Logs who gave an order. If another process gets the order instead, that process logs it.
+    /// Logs an order with its operator. If another process gets the order instead, that process logs it.
     pub(crate) async fn record_order(
         &self,
         (id, told): (ChannelId, &Told),
@@ -226,7 +226,7 @@ impl PageContext {
         }
     }
 
-    /// A channel is there when it has a record, or when the chat tells of it.
+    /// Refuses a channel that does not exist. A channel exists if it has a record or if the chat knows it.
     pub(crate) async fn must_exist(&self, id: ChannelId) -> Result<(), Problem> {
         let is_there =
             self.dirigent.channel(id).is_known() || self.places.get(&self.dirigent).await.lists(id);
@@ -275,7 +275,7 @@ pub(crate) fn unreadable(error: dirigent::snapshot::RestoreError) -> Problem {
     Problem::new(409, "recording-unusable", error.to_string())
 }
 
-/// Returns whether an event concerns the channel.
+/// Returns true if an event concerns the channel.
 pub(crate) fn concerns(heard: &EventOrLag, channel: ChannelId) -> bool {
     match heard {
         EventOrLag::Transition(event) => event.channel == channel,

@@ -1,10 +1,10 @@
-//! Answers to forms, kept for a moment. A browser gets each by a request that only reads, so that its Back and its reload send no form
-//! again.
+//! Keeps the answers to forms for a moment. A browser reads each answer with a request that changes nothing, so that
+//! its Back button and its reload do not send a form again.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most pages that are kept, of at most some 60 KB each.
+/// The most pages that are kept. Each has at most about 60 KB.
 const KEPT_MAX: usize = 32;
 
 /// The newest pages that answer forms.
@@ -15,13 +15,14 @@ pub(crate) struct KeptPages {
 
 struct KeptPage {
     number: u64,
-    /// The visitor who sent the form, because its answer is for no one else.
+    /// The visitor who sent the form. The answer is for this visitor only.
     by: Arc<str>,
     html: Arc<str>,
 }
 
 impl KeptPages {
-    /// Keeps a page, and returns its number. Numbers are moments, so that an address from before a restart names no page of today.
+    /// Keeps a page, and returns its number. The numbers are times, so that an address from before a restart never
+    /// names a page of today.
     pub(crate) fn keep(&self, now: u64, by: &Arc<str>, html: String) -> u64 {
         let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         let number = newest.back().map_or(now, |last| now.max(last.number + 1));
@@ -32,7 +33,7 @@ impl KeptPages {
         number
     }
 
-    /// Returns the page with this number, if this visitor sent its form.
+    /// Returns the page with this number if this visitor sent its form.
     pub(crate) fn of(&self, number: u64, by: &str) -> Option<Arc<str>> {
         let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = newest.iter().find(|kept| kept.number == number && *kept.by == *by);

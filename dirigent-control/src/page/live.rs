@@ -1,8 +1,8 @@
-//! Pages that change by themselves: a stream of server-sent events with the parts of a page that changed. A stream holds
-//! no history: after a break the page is sent what differs from what it has, whatever happened meanwhile.
+//! Pages that update themselves. A stream of server-sent events has the parts of a page that changed. A stream has no
+//! history: after a break it sends everything that differs from the page's present state.
 //!
-//! An event `standing` says whether the page shows the present: `live`, `behind` (what is shown cannot be read just now), or `ended`
-//! (the driver has ended). It is repeated, so that a page notices a connection that is lost without a word.
+//! An event `standing` tells the page if it is current. It is `live`, `behind` (the state cannot be read just now) or
+//! `ended` (the driver has ended). The event is repeated, so that a page notices a connection that breaks silently.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -34,22 +34,22 @@ use crate::page::visitor::Visitor;
 
 /// The wait before changes are sent, so that changes of one moment are sent together.
 const TOGETHER: Duration = Duration::from_millis(150);
-/// The pause between two looks at state that changes without an event.
+/// The pause between two reads of state that changes without an event.
 const LOOK_AGAIN: Duration = Duration::from_secs(10);
 /// The pause between two questions to another process.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
-/// The longest stream. The page then asks for another one, and its rights are checked again.
+/// The longest stream. After that the page opens another one, and the visitor is checked again.
 const LASTS: Duration = Duration::from_secs(15 * 60);
-/// The pause between two signs of life, so that a broken connection is noticed.
+/// The pause between two heartbeats, so that a broken connection is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// The pause between two looks at the driver, because no event says that it has ended.
+/// The pause between two checks of the driver, because there is no event for its end.
 const BEAT: Duration = Duration::from_secs(1);
 
 pub(crate) fn routes() -> Router<Arc<PageContext>> {
     Router::new().route("/live", get(overview)).route("/live/channels/{id}", get(channel))
 }
 
-/// The mark of the state that a page has. It was drawn with that, or had it before a break.
+/// The mark of the state that a page has. The page was drawn with it, or had it before a break.
 #[derive(serde::Deserialize)]
 struct Had {
     #[serde(default)]
@@ -113,13 +113,13 @@ fn stream(
     };
     let stream = Sse::new(live.stream()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
     let mut response = stream.into_response();
-    // A proxy with nginx's defaults would collect events until its buffer is full.
+    // With nginx's defaults a proxy would collect events until its buffer is full.
     let headers = response.headers_mut();
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     Ok(response)
 }
 
-/// The currency of a page.
+/// Tells if a page is current.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Currency {
     Live,
@@ -142,32 +142,32 @@ impl Currency {
 /// The next step of a stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
-    /// Something may have changed: it looks.
+    /// Something may have changed, so the stream reads the state.
     Look,
-    /// It only says whether it is live.
+    /// The stream only reports if it is live.
     Beat,
 }
 
-/// A stream under way.
+/// A running stream.
 struct Live {
     shared: Arc<PageContext>,
     role: VisitorRole,
-    /// The session that opened it.
+    /// The session that opened the stream.
     session: Option<SessionId>,
     shown: Shown,
     events: Events,
     orders: watch::Receiver<u64>,
     sign_outs: watch::Receiver<u64>,
-    /// The hashes of what the page has, by element.
+    /// The hashes of the page's present content, by element.
     sent: FxHashMap<String, u64>,
     /// The mark of the state that the page had before a break.
     had: Option<u64>,
     next: Next,
     /// The events that are still to be sent.
     ready: VecDeque<Event>,
-    /// The newest currency that was sent, and when.
+    /// The currency that was sent last, and its time.
     told: Option<(Currency, Timestamp)>,
-    /// When it looks again without an event.
+    /// The time of the next read without an event.
     look_at: Timestamp,
     ends_at: Timestamp,
     _place: OwnedSemaphorePermit,
@@ -181,10 +181,10 @@ impl Live {
         })
     }
 
-    /// The next event; `None` when the stream ends.
+    /// Returns the next event, or `None` when the stream ends.
     async fn next(&mut self) -> Option<Event> {
         loop {
-            // Also what was looked at while the visitor signed out is not sent.
+            // Data that was read while the visitor signed out is not sent either.
             if self.is_signed_out() {
                 return None;
             }
@@ -197,7 +197,7 @@ impl Live {
             let before = self.told.map(|(currency, _)| currency);
             let currency = match self.next {
                 _ if self.shared.has_ended().await => Currency::Ended,
-                // The driver runs again, or what could not be read can be tried again.
+                // The driver runs again, or the state can be read again.
                 Next::Beat if before == Some(Currency::Live) => Currency::Live,
                 Next::Beat | Next::Look => self.look().await?,
             };
@@ -205,7 +205,7 @@ impl Live {
         }
     }
 
-    /// Returns whether the session that opened it is over.
+    /// Returns true if the session that opened the stream has ended.
     fn is_signed_out(&self) -> bool {
         let is_over = |session| {
             let auth = self.shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
@@ -214,7 +214,7 @@ impl Live {
         self.session.is_some_and(is_over)
     }
 
-    /// Looks at what is shown, and makes ready what the page lacks.
+    /// Reads the state, and prepares the parts that the page lacks.
     async fn look(&mut self) -> Option<Currency> {
         self.look_at = self.shared.clock.now() + self.look_again();
         let sheet = self.shared.sheet(self.shown.clone(), self.role, Freshness::Lately).await;
@@ -224,14 +224,14 @@ impl Live {
                 self.ready.extend(changed);
                 Some(Currency::Live)
             }
-            // The channel is gone: the page asks once more, and the answer is 404.
+            // The channel is gone. The page asks once more and gets the status 404.
             Err(problem) if problem.status == 404 => None,
-            // One that cannot be read now is looked at again.
+            // A state that cannot be read now is read again later.
             Err(_) => Some(Currency::Behind),
         }
     }
 
-    /// Says whether the page is live, if that is new or was said long ago.
+    /// Reports if the page is live, if that has changed or the last report is old.
     fn tell(&mut self, currency: Currency) {
         let now = self.shared.clock.now();
         let is_old =
@@ -242,7 +242,7 @@ impl Live {
         }
     }
 
-    /// Waits until there may be something to show, or to say.
+    /// Waits until there may be something to show or to report.
     async fn wait(&mut self) -> Option<Next> {
         let clock = Arc::clone(&self.shared.clock);
         let now = clock.now();
@@ -253,7 +253,7 @@ impl Live {
         loop {
             let heard = tokio::select! {
                 heard = self.events.next() => heard?,
-                // The sender lives as long as we do.
+                // The sender lives as long as this stream.
                 _ = self.orders.changed() => break,
                 _ = self.sign_outs.changed() => {
                     if self.is_signed_out() {
@@ -274,7 +274,7 @@ impl Live {
         Some(Next::Look)
     }
 
-    /// Returns the time until the next look at state that changes without an event here.
+    /// Returns the time until the next read of state that changes without an event in this process.
     fn look_again(&self) -> Duration {
         let is_told_elsewhere = match self.shown {
             Shown::Overview(_) => self.shared.peers.is_some(),
@@ -292,7 +292,7 @@ impl Live {
 
     /// Returns the parts that the page lacks.
     fn changed(&mut self, sheet: &Sheet) -> Option<Event> {
-        // A row that comes back is sent again: the page has dropped it.
+        // A row that comes back is sent again, because the page has dropped it.
         let present: FxHashSet<&str> = sheet.parts.iter().map(|part| part.id.as_str()).collect();
         self.sent.retain(|id, _| present.contains(id.as_str()));
         let mut fresh = Vec::new();

@@ -1,5 +1,5 @@
-//! Plain data that pages, the API and live streams show, made by pure functions of what the driver reports. A file
-//! for each page, and `words` for sentences.
+//! Plain data for pages, the API and live streams. Pure functions make it from the driver's answers. Each page has
+//! its own file, and `words` has the sentences.
 
 mod agent;
 mod channel;
@@ -37,7 +37,7 @@ use utoipa::ToSchema;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RegistryLook {
-    /// Its entries, by agent.
+    /// The entries, by agent.
     pub identities: Vec<IdentityLook>,
     /// True if `ego.json` is there, so that you can scan it.
     pub can_scan: bool,
@@ -54,16 +54,16 @@ pub struct RegistryLook {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct IdentityLook {
-    /// The agent.
+    /// The id of the agent.
     pub agent_id: String,
-    /// Its account.
+    /// The agent's account.
     pub discord_user_id: String,
-    /// Its name for people.
+    /// The agent's name for people.
     pub agent_name: String,
 }
 
 impl IdentityLook {
-    /// The agent as a part of an address's path.
+    /// Returns the agent as a part of an address's path.
     pub(crate) fn key(&self) -> String {
         in_path(&self.agent_id)
     }

@@ -1,4 +1,4 @@
-//! Makes a thing once for all who ask for it, for example a drawing or the list of all channels.
+//! Makes a thing once for all requests that need it, for example a drawing or the list of all channels.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,26 +8,26 @@ use dirigent::ports::Timestamp;
 
 use crate::page::problem::Problem;
 
-/// The time for which a stream uses a thing again, while no event happens.
+/// The time for which a stream reuses a thing if there is no event.
 const MADE_FOR: Duration = Duration::from_secs(1);
-/// When something was made.
+/// The time at which something was made.
 #[derive(Clone, Copy)]
 pub(crate) struct Moment {
-    /// Rises with whatever happens.
+    /// A number that rises with every event.
     pub(crate) version: u64,
     pub(crate) at: Timestamp,
 }
 
-/// The age that an answer may have.
+/// The allowed age of an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Freshness {
-    /// It was begun after the question. Questions during that time share the next one.
+    /// Its making started after the question. Questions during that time share the next one.
     Now,
-    /// It may be up to a second old if no event has happened since.
+    /// It may be up to a second old if there was no event since.
     Lately,
 }
 
-/// Something that is made at most once at a time, and shared by all who ask for it.
+/// A thing that is made at most once at a time and shared by all requests.
 pub(crate) struct MadeOnce<T> {
     asked: AtomicU64,
     made: tokio::sync::Mutex<Option<Made<T>>>,
@@ -35,7 +35,7 @@ pub(crate) struct MadeOnce<T> {
 
 struct Made<T> {
     value: Result<Arc<T>, Problem>,
-    /// The number of questions when its making began. Each of them may have it.
+    /// The number of questions when its making started. All of these questions may share it.
     for_asked: u64,
     moment: Moment,
 }
@@ -47,8 +47,8 @@ impl<T> Default for MadeOnce<T> {
 }
 
 impl<T: Send + Sync> MadeOnce<T> {
-    /// Returns the newest thing, or makes it now. A problem is shared, too, because a store that does not answer must not be
-    /// asked once for each visitor.
+    /// Returns the newest thing, or makes it now. A problem is shared, too, because a store that does not answer must
+    /// not be asked once for each visitor.
     pub(crate) async fn get(
         &self,
         freshness: Freshness,

@@ -1,4 +1,4 @@
-//! Orders for many channels at once, and the log of orders.
+//! Orders for many channels, and the log of orders.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 use crate::page::visitor::Visitor;
 
-/// The number of channels that are given an order at once.
+/// The number of channels that get an order at the same time.
 const AT_ONCE: usize = 16;
 
-/// An order for many channels at once.
+/// An order for many channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ManyOrder {
@@ -40,7 +40,7 @@ impl ManyOrder {
         }
     }
 
-    /// The order as a word that begins a sentence.
+    /// Returns the order as the first word of a sentence.
     pub(crate) const fn verb(self) -> &'static str {
         match self {
             Self::Stop => "Stop",
@@ -49,12 +49,12 @@ impl ManyOrder {
         }
     }
 
-    /// Returns whether it changes a channel in this state, as far as is known.
+    /// Returns true if the order changes a channel in this state, as far as the state is known.
     fn concerns(self, row: &Row) -> bool {
         let keeps_turns = matches!(&*row.turns, "normal" | "shuffle");
         let pause = row.pause.as_deref();
         match self {
-            // Of a channel whose process is silent little is known.
+            // Little is known about a channel if its process does not answer.
             _ if row.is_away => row.turns != "archived",
             Self::Stop => keeps_turns && pause != Some("stopped"),
             Self::Hold => keeps_turns && pause.is_none(),
@@ -69,10 +69,10 @@ impl ManyOrder {
 pub(crate) struct OrderMany {
     /// The order: `stop`, `hold` or `resume`.
     pub(crate) order: ManyOrder,
-    /// The channels.
+    /// The ids of the channels.
     #[serde(default)]
     pub(crate) channels: BTreeSet<String>,
-    /// Every channel that the order would change, in place of `channels`.
+    /// True for every channel that the order would change, instead of `channels`.
     #[serde(default)]
     pub(crate) all: bool,
     /// The reason, at most 200 characters.
@@ -84,28 +84,28 @@ pub(crate) struct OrderMany {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ManyDone {
-    /// The number of channels that carried it out.
+    /// The number of channels that performed it.
     pub(crate) done: usize,
-    /// Those that did not, and why.
+    /// The channels that did not, each with the reason.
     pub(crate) refused: Vec<ManyRefused>,
 }
 
-/// A channel that did not carry an order out.
+/// A channel that did not perform an order.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ManyRefused {
-    /// The channel.
+    /// The id of the channel.
     pub(crate) channel: String,
-    /// Its name.
+    /// The channel's name.
     pub(crate) name: String,
-    /// The reason.
+    /// The reason for the refusal.
     pub(crate) problem: Problem,
 }
 
 /// The newest orders.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Orders {
-    /// The newest first, at most 500.
+    /// The orders, at most 500, the newest one first.
     orders: Vec<LoggedOrder>,
 }
 
@@ -115,7 +115,7 @@ pub(crate) async fn logged(State(shared): State<Arc<PageContext>>) -> Json<Order
     Json(Orders { orders: shared.order_log.of_all().await })
 }
 
-/// Stops, holds or resumes many channels at once, or all.
+/// Stops, holds or resumes many channels at once, or all of them.
 #[utoipa::path(post, path = "/orders", request_body = OrderMany, responses((status = 200, body = ManyDone), Problem))]
 pub(crate) async fn order_many(
     State(shared): State<Arc<PageContext>>,

@@ -1,4 +1,4 @@
-//! The rooms' own recordings: the newest inputs of each channel, in memory.
+//! The recordings of the rooms: the newest inputs of each channel, in memory.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,12 +10,13 @@ use dirigent::{ChannelId, Config};
 use dirigent_core::TurnMachine;
 use rustc_hash::FxHashMap;
 
-/// Records the newest inputs of each channel in memory, so that the page can show why an agent was denied, and replay the room.
-/// Give it to [`Builder::recorder`](dirigent::host::Builder::recorder) and to
+/// Records the newest inputs of each channel in memory. So the page can show why an agent was denied, and can replay
+/// the room. Pass it to [`Builder::recorder`](dirigent::host::Builder::recorder) and to
 /// [`ControlBuilder::recorder`](crate::ControlBuilder::recorder). Clones share it.
 ///
-/// It keeps between `kept` and twice as many inputs of a channel, for at most 1,000 channels. Inputs hold no text but ends of
-/// at most 64 characters. When it is full, a turn machine takes the older half, and the rest begins from its state.
+/// It keeps between `kept` and twice as many inputs of a channel, for at most 1,000 channels. The only text in an input
+/// is the end of a message, with at most 64 characters. When the recording of a channel is full, a turn machine
+/// processes the older half, and the rest starts from its state.
 ///
 /// ```
 /// use dirigent::ChannelId;
@@ -31,14 +32,14 @@ pub struct MemoryRecorder {
 const CHANNELS_MAX: usize = 1_000;
 
 impl Default for MemoryRecorder {
-    /// Keeps 1,000 to 2,000 inputs of a channel: some hundred turns.
+    /// Keeps 1,000 to 2,000 inputs of a channel, which are some hundred turns.
     fn default() -> Self {
         Self::new(1_000)
     }
 }
 
 impl MemoryRecorder {
-    /// Keeps at least this number of inputs of each channel, and at most twice this number.
+    /// Creates a recorder that keeps at least this number of inputs of each channel, and at most twice this number.
     pub fn new(kept: usize) -> Self {
         Self { kept: kept.max(1), channels: Arc::default() }
     }
@@ -64,7 +65,7 @@ impl Recorder for MemoryRecorder {
                 channels.remove(&quiet);
             }
         }
-        // A channel that was out of memory meanwhile goes on where it was.
+        // A channel that was unloaded in the meantime continues its recording.
         channels
             .entry(channel)
             .or_insert_with(|| RecordedChannel::new(Arc::clone(config), snapshot));
@@ -81,12 +82,12 @@ impl Recorder for MemoryRecorder {
     }
 }
 
-/// Lets a recording begin after its first inputs.
+/// Moves the start of a recording behind its first inputs.
 fn shorten(recorded: &mut RecordedChannel, first: usize) {
     if let Ok(mut machine) = TurnMachine::restore(Arc::clone(&recorded.config), &recorded.start) {
         let mut effects = Vec::new();
         for (at, input) in recorded.inputs.drain(..first) {
-            // What was refused was refused then, too.
+            // An input that is refused now was also refused then.
             let _ = machine.handle(at, &input, &mut effects);
             effects.clear();
         }

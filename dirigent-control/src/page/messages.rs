@@ -1,5 +1,5 @@
-//! The newest messages of a channel, read from the chat when a page is opened. They are drawn for one visitor only. No shared
-//! drawing, store or log holds them.
+//! The newest messages of a channel, which are read from the chat when a page is opened. They are drawn for one visitor
+//! only. No shared drawing, store or log contains them.
 
 use std::time::Duration;
 
@@ -16,28 +16,28 @@ use crate::page::shared::PageContext;
 
 /// The number of messages that are read.
 const READ: u8 = 12;
-/// The most characters that are shown of one.
+/// The most characters that are shown of a message.
 const CHARS_MAX: usize = 400;
 /// The longest wait for the chat.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
-/// The number of channels that are read at once, because the bot reads with the same account.
+/// The number of channels that are read at the same time, because the bot reads with the same account.
 pub(crate) const READS_MAX: usize = 4;
 
 /// The newest messages of a channel.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Messages {
-    /// The newest first.
+    /// The messages, the newest one first.
     #[serde(rename = "messages")]
     pub(crate) newest: Vec<MessageLook>,
-    /// When they were read, in milliseconds of Unix time.
+    /// The time at which they were read, in milliseconds of Unix time.
     #[serde(rename = "readAt")]
     pub(crate) read_at: u64,
     /// The address of the channel in Discord. `None` if its guild is unknown.
     pub(crate) link: Option<String>,
-    /// Why they cannot be read, as a sentence.
+    /// A sentence that says why they cannot be read.
     pub(crate) trouble: Option<String>,
-    /// True if the channel may simply be empty.
+    /// True if the channel may just be empty.
     #[serde(skip)]
     pub(crate) is_unsure: bool,
 }
@@ -49,19 +49,19 @@ impl Messages {
     }
 }
 
-/// A message. `Debug` shows no text.
+/// A message. `Debug` hides its text.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MessageLook {
-    /// When it was sent, in milliseconds of Unix time.
+    /// The time at which it was sent, in milliseconds of Unix time.
     pub(crate) at: u64,
-    /// Who wrote it: an agent by the name that the registry has.
+    /// The author. An agent has the name from the registry.
     pub(crate) author: String,
-    /// `person`, `agent`, `moderator` or `bot`.
+    /// The kind of author: `person`, `agent`, `moderator` or `bot`.
     pub(crate) kind: &'static str,
-    /// The first 400 characters of what was typed.
+    /// The first 400 characters of the text.
     pub(crate) text: String,
-    /// Its files and embeds, in words.
+    /// The files and embeds, in words.
     pub(crate) besides: Option<String>,
     /// The address of the message in Discord.
     pub(crate) link: Option<String>,
@@ -106,7 +106,7 @@ impl PageContext {
             MessageLook::of(message, moderator, &identities, link.as_deref())
         };
         let newest: Vec<_> = told.iter().map(look).collect();
-        // Who may not read a history is shown an empty one.
+        // If the bot may not read a history, the chat shows it an empty one.
         let trouble = match self.chat.reads_history(channel) {
             Some(true) => None,
             _ if !newest.is_empty() => None,
@@ -122,7 +122,7 @@ impl PageContext {
 }
 
 impl PageContext {
-    /// Only channels that the page shows are read, because the bot's account may read others.
+    /// Only channels on the page are read, because the bot's account may be able to read others.
     pub(crate) async fn must_be_shown(&self, channel: ChannelId) -> Result<(), Problem> {
         if !self.across().is_told_elsewhere(channel) {
             return self.must_exist(channel).await;
@@ -167,7 +167,7 @@ impl MessageLook {
     }
 }
 
-/// Returns the text with the names of agents in place of their accounts.
+/// Returns the text with the names of agents instead of their accounts.
 fn named(text: &str, identities: &[Identity]) -> String {
     let name = |text: String, own: &Identity| {
         let id = own.discord_user_id;

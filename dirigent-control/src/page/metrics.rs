@@ -1,4 +1,4 @@
-//! Numbers for Prometheus, in a registry of our own, made anew for each scrape.
+//! The numbers for Prometheus. Each scrape fills a new registry.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -24,8 +24,8 @@ use crate::page::shared::PageContext;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Answers `OpenMetrics` if the request asks for it, as Prometheus does. Other programs, for example `curl` and `promtool`, get
-/// Prometheus's own text. There a counter has another name at its head.
+/// Answers in `OpenMetrics` if the request asks for it, as Prometheus does. Other programs, for example `curl` and
+/// `promtool`, get Prometheus's own text format. There the head of a counter has another name.
 pub(crate) async fn metrics(
     State(shared): State<Arc<PageContext>>,
     headers: HeaderMap,
@@ -37,7 +37,7 @@ pub(crate) async fn metrics(
     let mut phases = vec![0_u64; PhaseKind::ALL.len()];
     let (mut budget_used, mut budget_limit) = (0, 0);
     for id in shared.dirigent.channels() {
-        // A channel that cannot be used is counted as one that needs a person.
+        // A channel that cannot be used counts as one that needs a person.
         let Ok(Some(status)) = shared.dirigent.channel(id).status().await else { continue };
         let at = PhaseKind::ALL.iter().position(|phase| *phase == status.phase);
         if let Some(count) = at.and_then(|at| phases.get_mut(at)) {
@@ -48,7 +48,7 @@ pub(crate) async fn metrics(
             budget_used += status.budget.cost;
         }
     }
-    // Of the channels of this process: each process tells of its own.
+    // These are the channels of this process, because each process reports its own.
     let rows = shared.rows_of_ours(&shared.dirigent.channels()).await?;
     let owned = rows.len();
     let needs_person = rows.iter().filter(|(_, row)| row.needs_person.is_some()).count();
@@ -86,7 +86,7 @@ struct Numbers {
     drawings: u64,
 }
 
-/// Turns by how they ended.
+/// The turns by their ends.
 pub(crate) const TURNS: [(&str, &[Cause]); 6] = [
     (
         "spoke",
@@ -149,11 +149,11 @@ impl Collector for Numbers {
     }
 }
 
-/// Adds the host's numbers.
+/// Adds the numbers of your program.
 #[derive(Debug)]
 struct HostFigures {
     figures: Vec<Figure>,
-    /// The encoder of `OpenMetrics` does not escape a help text, and the other one does.
+    /// The encoder of `OpenMetrics` does not escape a help text, but the other encoder does.
     is_open: bool,
 }
 
@@ -161,7 +161,7 @@ impl Collector for HostFigures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut taken: HashSet<String> = OWN.iter().map(|name| (*name).to_owned()).collect();
         for figure in self.figures.iter().filter(|figure| figure.is_fit()) {
-            // One name twice, and Prometheus reads nothing of the whole page.
+            // If a name occurs twice, Prometheus refuses the whole page.
             let names = [figure.name().to_owned(), figure.series()];
             if names.iter().any(|name| taken.contains(name)) {
                 continue;
@@ -184,7 +184,7 @@ impl Collector for HostFigures {
     }
 }
 
-/// The names of the page's own families and series, without the prefix: no figure of a host may have one of them.
+/// The names of the page's own families and series, without the prefix. No figure of your program may have one of them.
 const OWN: [&str; 20] = [
     "long_steps",
     "long_steps_total",
@@ -208,7 +208,7 @@ const OWN: [&str; 20] = [
     "phase_seconds_sum",
 ];
 
-/// A help text on one line, as the format wants it.
+/// Returns a help text on one line, as the format requires.
 fn escaped(help: &str) -> String {
     help.replace('\\', "\\\\").replace('\n', "\\n").replace('"', "\\\"").replace('\r', "")
 }
@@ -249,7 +249,7 @@ fn gauges<'a>(
     Ok(())
 }
 
-/// Adds the time that channels spent in phases that wait for something.
+/// Adds the time that channels spent in waiting phases.
 fn histograms(encoder: &mut DescriptorEncoder<'_>, tally: &Tally) -> fmt::Result {
     let waited = [
         PhaseKind::Refreshing,
@@ -265,13 +265,13 @@ fn histograms(encoder: &mut DescriptorEncoder<'_>, tally: &Tally) -> fmt::Result
         encoder.encode_descriptor("phase", help, Some(&unit), MetricType::Histogram)?;
     for phase in waited {
         let times = tally.phase(phase);
-        // The last bucket has no limit: without it Prometheus computes no quantile.
+        // The last bucket has no limit, because otherwise Prometheus computes no quantile.
         let buckets: Vec<(f64, u64)> = times
             .sizes()
             .map(|(limit, count)| (limit.map_or(f64::INFINITY, |limit| limit.as_secs_f64()), count))
             .collect();
         let total = times.total().as_secs_f64();
-        // Counted in the buckets: the number beside them may be newer, and both must agree.
+        // The number is the sum of the buckets. The separate number may be newer, but both must agree.
         let count = buckets.iter().map(|(_, count)| count).sum();
         family
             .encode_family(&[("phase", phase.as_str())])?

@@ -1,4 +1,4 @@
-//! Orders of an operator, as values.
+//! The orders of an operator, as values.
 
 use dirigent::host::plain::is_visible;
 use dirigent::ports::ChannelRequest;
@@ -27,37 +27,37 @@ const REASON_MAX: usize = 200;
 #[serde(tag = "order", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Order {
-    /// Gives it another mode: `none`, `chat` or `report`. The mode of a work or discussion channel is locked, and neither
-    /// can be given.
+    /// Sets another mode: `none`, `chat` or `report`. A work or discussion channel keeps its mode, and you cannot set
+    /// these two modes.
     SetMode {
         /// The mode: `none`, `chat` or `report`.
         mode: String,
     },
-    /// Denies every agent at once, until it is resumed.
+    /// Denies every agent at once, until you resume the channel.
     Stop,
-    /// Pauses it and keeps its order.
+    /// Pauses the channel and keeps its order.
     Hold,
     /// Ends a stop, a hold or a finish.
     Resume,
-    /// Says that the work in it is done.
+    /// Marks the work in the channel as done.
     Finish,
-    /// Wakes it without a message.
+    /// Wakes the channel without a message.
     Wake {
-        /// The agent that speaks first. By default the first in the list.
+        /// The agent that speaks first. By default it is the first one in the list.
         #[serde(default)]
         first: Option<String>,
     },
-    /// Chooses who speaks next.
+    /// Chooses the agent that speaks next.
     SpeakNext {
         /// The agent that speaks next.
         agent: String,
     },
-    /// Gives an agent no turns in it.
+    /// Mutes an agent, so that it gets no turns in the channel.
     Mute {
         /// The agent that is muted.
         agent: String,
     },
-    /// Gives a muted agent turns again.
+    /// Unmutes an agent, so that it gets turns again.
     Unmute {
         /// The agent that is unmuted.
         agent: String,
@@ -67,27 +67,27 @@ pub enum Order {
         /// The agent that came back.
         agent: String,
     },
-    /// Starts its budgets at zero again.
+    /// Resets the channel's budgets to zero.
     ResetBudget,
-    /// Closes it for good.
+    /// Closes the channel for good.
     Archive,
-    /// Posts again, at once, the parts of a discussion that could not be delivered.
+    /// Posts the parts of a discussion that could not be delivered again, at once.
     RetryPosts,
     /// Drops a discussion's result that could not be delivered.
     DismissResult,
     /// Posts a discussion's result that could not be delivered in another channel of its guild.
     SendResult {
-        /// The other channel's id.
+        /// The id of the other channel.
         to: String,
     },
     /// Posts a text as the moderator. It pings no account, and the log of orders does not show it.
     Post {
-        /// The text: at most 2,000 characters in Discord.
+        /// The text, at most 2,000 characters in Discord.
         text: PostText,
     },
 }
 
-/// An order as it is carried out: a request of the driver, or a message.
+/// An order in the form in which it is performed: a request to the driver, or a message.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "few exist at a time, and each is carried at once")]
 pub(crate) enum Told {
@@ -110,12 +110,12 @@ impl Told {
 pub(crate) struct GivenOrder {
     #[serde(flatten)]
     pub(crate) order: Order,
-    /// The reason, at most 200 characters. It stands in the log of orders and on the channel's page.
+    /// The reason, at most 200 characters. The log of orders and the channel's page show it.
     #[serde(default)]
     pub(crate) reason: Option<String>,
 }
 
-/// Returns the reason as it is logged, in one line. `None` if there is none.
+/// Returns the reason as it is logged, in one line, or `None` if there is none.
 pub(crate) fn reason_of(text: Option<&str>) -> Result<Option<String>, Problem> {
     let words: Vec<_> = text.unwrap_or_default().split_whitespace().collect();
     let line = words.join(" ");
@@ -130,12 +130,13 @@ pub(crate) fn reason_of(text: Option<&str>) -> Result<Option<String>, Problem> {
 }
 
 impl Order {
-    /// Returns the question before it is carried out, if it costs money, cuts a turn or cannot be undone.
+    /// Returns the question that is asked before the order is performed, if the order costs money, cuts a turn or
+    /// cannot be undone.
     pub(crate) fn question(&self, row: &Row) -> Option<Question> {
         let name = &row.name;
         #[expect(clippy::wildcard_enum_match_arm, reason = "the others can be taken back")]
         match self {
-            // What is refused anyway needs no answer first.
+            // An order that will be refused needs no answer first.
             Self::SetMode { .. } if row.is_locked => None,
             Self::SetMode { .. } | Self::Archive if row.turns == "archived" => None,
             Self::Archive => Some(Question::of(format!("Archive {name}? That is for good."))),
@@ -153,7 +154,7 @@ impl Order {
                     .then_some(" In chat its agents take turns by themselves, which costs money.");
                 let from = &row.mode;
                 (cuts.is_some() || costs.is_some()).then(|| {
-                    // Whose turn it is that is cut is another one each moment.
+                    // The agent with the cut turn changes from moment to moment, so it is left out.
                     let what = (name, from, mode, cuts.is_some());
                     let (cuts, costs) = (cuts.unwrap_or_default(), costs.unwrap_or_default());
                     let words = format!("Change {name} from {from} to {mode}?{cuts}{costs}");
@@ -164,7 +165,7 @@ impl Order {
         }
     }
 
-    /// Returns whether a question may come first. The channel decides.
+    /// Returns true if a question may come first. The state of the channel decides.
     pub(crate) const fn may_ask(&self) -> bool {
         matches!(
             self,
@@ -172,7 +173,7 @@ impl Order {
         )
     }
 
-    /// Returns the order as it is carried out.
+    /// Returns the order in the form in which it is performed.
     pub(crate) fn told(self) -> Result<Told, Problem> {
         let agent = |name: String| AgentId::from(name);
         Ok(Told::Request(match self {

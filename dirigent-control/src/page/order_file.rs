@@ -10,12 +10,12 @@ use async_trait::async_trait;
 use crate::page::look::LoggedOrder;
 use crate::page::ports::OrderStore;
 
-/// The size, in bytes, at which the file is renamed and a new one begins.
+/// The size, in bytes, at which the file is renamed and a new one starts.
 const SIZE_MAX: u64 = 16 * 1024 * 1024;
 
-/// Keeps the log of orders in a file, one JSON object a line, for one process. A line is on the disk before the next one is written. At
-/// 16 MB the file is renamed to its name with `.1` at the end, over the one before, and a new one begins. On Unix only the bot's own
-/// user can read it.
+/// Stores the log of orders in a file, with one JSON object on each line, for one process. A line is on the disk before
+/// the next one is written. At 16 MB the file is renamed to its name with `.1` at the end, which replaces an older one,
+/// and a new file starts. On Unix only the bot's own user can read it.
 ///
 /// ```no_run
 /// # fn host(builder: dirigent_control::ControlBuilder) -> std::io::Result<dirigent_control::ControlBuilder> {
@@ -33,7 +33,7 @@ impl OrderFile {
     ///
     /// # Errors
     ///
-    /// It cannot be opened or written.
+    /// Returns an error if the file cannot be opened or written.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_owned();
         let mut file = opened(&path)?;

@@ -1,4 +1,4 @@
-//! The log of orders. The newest are in memory for the page, and all of them in the host's store.
+//! The log of orders. The newest orders are in memory for the page, and all of them are in your program's store.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,14 +17,14 @@ const OF_ONE: usize = 10;
 /// The most orders that are read from the store.
 const READ: usize = 20_000;
 
-/// The newest orders that this process carried out, or refused, and changes of the registry that were made on its page.
+/// The newest orders that this process performed or refused, and the changes of the registry from its page.
 pub(crate) struct OrderLog {
     store: Option<Arc<dyn OrderStore>>,
     read: OnceCell<()>,
     newest: Mutex<Newest>,
 }
 
-/// Each with the newest at its end.
+/// Lists of orders, each with the newest one at its end.
 #[derive(Default)]
 struct Newest {
     of_all: VecDeque<LoggedOrder>,
@@ -74,7 +74,7 @@ impl OrderLog {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner).add(logged);
     }
 
-    /// Returns the newest orders of one channel, the newest first.
+    /// Returns the newest orders of one channel, the newest one first.
     pub(crate) async fn of(&self, channel: ChannelId) -> Vec<OrderLook> {
         self.read().await;
         let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,14 +82,14 @@ impl OrderLog {
         of_one.map(|orders| orders.iter().rev().cloned().collect()).unwrap_or_default()
     }
 
-    /// Returns the newest orders of all channels, the newest first.
+    /// Returns the newest orders of all channels, the newest one first.
     pub(crate) async fn of_all(&self) -> Vec<LoggedOrder> {
         self.read().await;
         let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         newest.of_all.iter().rev().cloned().collect()
     }
 
-    /// Reads what was logged before this process began, once.
+    /// Reads the orders from before the start of this process, but only once.
     async fn read(&self) {
         let Some(store) = &self.store else { return };
         let read = async {

@@ -1,4 +1,4 @@
-//! Pages for people.
+//! The pages for people.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,7 +57,7 @@ pub(crate) struct Frame<'a> {
     at: &'static str,
     /// The address of the page's stream. Empty if the page is not live.
     live: String,
-    /// The number of the page's channels that need a person.
+    /// The number of channels on the page that need a person.
     needs: usize,
     may_change: bool,
     has_replay_files: bool,
@@ -97,18 +97,18 @@ impl OverviewPage<'_> {
     }
 }
 
-/// A row's cells, which change by themselves.
+/// The cells of a row, which update themselves.
 #[derive(Template)]
 #[template(path = "row.html")]
 pub(crate) struct RowCells<'a> {
     pub(crate) base: &'a str,
     pub(crate) row: &'a Row,
     pub(crate) may_change: bool,
-    /// True if no heading names the guild.
+    /// True if there is no heading with the guild's name.
     pub(crate) shows_guild: bool,
 }
 
-/// The sentence over the overview.
+/// The sentence above the overview.
 #[derive(Template)]
 #[template(path = "summary.html")]
 pub(crate) struct Summary<'a> {
@@ -123,7 +123,7 @@ pub(crate) struct Nothing<'a> {
     pub(crate) look: &'a Overview,
 }
 
-/// The way to the other pages of an overview.
+/// The links to the other pages of an overview.
 #[derive(Template)]
 #[template(path = "turning.html")]
 pub(crate) struct Turning<'a> {
@@ -140,22 +140,22 @@ struct ChannelPage<'a> {
     sheet: &'a Sheet,
     messages: Messages,
     is_recorded: bool,
-    /// The order that was just carried out, if there is one.
+    /// The order that was just performed, if there is one.
     done: Option<String>,
 }
 
-/// The order that an address says was just carried out.
+/// The order that was just performed, according to the address.
 #[derive(Deserialize)]
 struct Done {
     done: Option<String>,
 }
 
-/// The time for which an order is confirmed after it was carried out. An address alone confirms no order, because anyone can
-/// make a link.
+/// The time for which the page confirms a performed order. The address alone confirms no order, because anyone can make
+/// a link.
 const CONFIRMED_FOR: Duration = Duration::from_secs(60);
 
 impl PageContext {
-    /// Returns whether this visitor gave the order just now, and it was carried out.
+    /// Returns true if this visitor gave the order just now and it was performed.
     fn was_given_now(&self, order: &OrderLook, visitor: &Visitor) -> bool {
         let ago = self.clock.now().since(Timestamp::from_millis(order.at));
         let is_own = order.by == self.across().signed(&visitor.name);
@@ -198,7 +198,8 @@ pub(crate) fn channel_parts(
 ) -> Result<Vec<(&'static str, String)>, Problem> {
     let ring = if look.has_ring() { look.ring() } else { String::new() };
     let at = &Part { base, look, may_change };
-    // Of an unknown state nothing is drawn: the sections are on the page, and seen once it is known.
+    // If the state is unknown, these sections stay empty. They are on the page, and become visible once the state is
+    // known.
     let known = |html: String| if look.channel.turns == "unknown" { String::new() } else { html };
     Ok(vec![
         ("state", drawn(&StatePart { at })?),
@@ -242,31 +243,31 @@ struct AgentPage<'a> {
 }
 
 impl AgentPage<'_> {
-    /// The newest days, the newest first: the API tells all.
+    /// Returns the newest days, the newest one first. The API returns all of them.
     fn days(&self) -> impl Iterator<Item = (&String, &AgentDay)> {
         self.report.days.iter().rev().take(ENTRIES)
     }
 }
 
-/// The fields of a form that was refused, and the reason.
+/// The fields of a form that was refused, with the reason.
 struct Typed {
     agent: String,
     account: String,
     name: String,
     is_new: bool,
-    /// The field that is wrong.
+    /// The field with the error.
     field: &'static str,
     said: String,
 }
 
 impl<'a> RegistryPage<'a> {
-    /// Creates that page of the registry.
+    /// Creates the page of the registry with this number.
     fn new(frame: Frame<'a>, look: &'a RegistryLook, at: Option<usize>) -> Self {
         let rows = Turned::to(at, look.identities.clone());
         Self { frame, look, rows, report: None, typed: None, done: None }
     }
 
-    /// Creates the page that has the agent.
+    /// Creates the page of the registry with this agent.
     fn with(frame: Frame<'a>, look: &'a RegistryLook, agent: &str) -> Self {
         let place = look.identities.iter().position(|own| own.agent_id == agent);
         Self::new(frame, look, place.map(page_of))
@@ -282,12 +283,12 @@ impl<'a> RegistryPage<'a> {
     }
 }
 
-/// A question before something is done.
+/// A question that is asked before the page does something.
 #[derive(Template)]
 #[template(path = "question.html")]
 struct QuestionPage<'a> {
     base: &'a str,
-    /// The address that gets the form again.
+    /// The address to which the form is sent again.
     to: &'a str,
     /// The address behind "No".
     back: &'a str,
@@ -295,7 +296,7 @@ struct QuestionPage<'a> {
     pairs: &'a [(String, String)],
 }
 
-/// A text that was not posted, so that it can be sent again.
+/// A text that was not posted, so that the person can send it again.
 #[derive(Template)]
 #[template(path = "refused-post.html")]
 struct RefusedPostPage<'a> {
@@ -383,7 +384,7 @@ async fn channel(
     page(&ChannelPage { frame, look: &told.look, sheet: &sheet, messages, is_recorded, done })
 }
 
-/// An order from a form. A script that sends it is answered without a page.
+/// Receives an order from a form. A script gets an answer without a page.
 async fn order(
     State(shared): Ctl,
     Extension(visitor): Extension<Visitor>,
@@ -402,7 +403,7 @@ async fn order(
         let row = shared.across().sheet(id).await?.look.channel;
         let question = match told {
             Told::Request(ChannelRequest::SendResult { to }) => {
-                // What is refused anyway needs no answer first.
+                // A request that will be refused needs no answer first.
                 let is_fit = shared.must_be_of_its_guild(id, to).await.is_ok();
                 if is_fit {
                     Some(Question::of(shared.asks_before_sending(&row, to).await))
@@ -441,7 +442,7 @@ fn refused_order(
     Ok((problem.status_code(), page).into_response())
 }
 
-/// Answers a form with the way to this page.
+/// Answers a form with a redirect to this page.
 fn answer_form(shared: &PageContext, visitor: &Visitor, html: String) -> Response {
     let number = shared.kept.keep(shared.clock.now().as_millis(), &visitor.name, html);
     Redirect::to(&format!("{}/answers/{number}", shared.base)).into_response()
@@ -468,8 +469,8 @@ fn pairs_of(
     Ok(form_urlencoded::parse(&form).into_owned().collect())
 }
 
-/// Asks before anything is done: a person with a page that sends the form again, and a script with a problem. A script finds the mark
-/// of the question in the header `dirigent-asked`, and may send it along as the field `asked`.
+/// Asks before anything is done. A person gets a page that sends the form again, and a script gets a problem. A script
+/// finds the mark of the question in the header `dirigent-asked`, and can send it along as the field `asked`.
 fn ask(
     shared: &PageContext,
     (visitor, headers): (&Visitor, &HeaderMap),
@@ -643,7 +644,7 @@ async fn registry(
     page(&RegistryPage { done, ..told })
 }
 
-/// The change that an address says was just made.
+/// The change that was just made, according to the address.
 #[derive(Deserialize)]
 struct Changed {
     saved: Option<String>,
@@ -652,7 +653,7 @@ struct Changed {
     page: Option<usize>,
 }
 
-/// A change of the registry, from a form.
+/// A change of the registry from a form.
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 enum Change {
@@ -661,7 +662,7 @@ enum Change {
         account: String,
         #[serde(default)]
         name: String,
-        /// For an agent that is to be added.
+        /// Set for a new agent.
         #[serde(default)]
         new: Option<String>,
         /// The entry as the visitor saw it.
@@ -737,7 +738,7 @@ async fn change_registry(
         return Err(rejection.problem);
     }
     let look = shared.registry().await?;
-    // What was typed for an agent that is gone stands where agents are added.
+    // If the agent is gone, its fields appear in the form for new agents.
     typed.is_new |= !look.identities.iter().any(|own| own.agent_id == typed.agent);
     (typed.field, typed.said) = (rejection.field, rejection.said);
     let status = rejection.problem.status_code();
@@ -756,7 +757,7 @@ fn accepts_json(headers: &HeaderMap) -> bool {
     accepts.is_some_and(|accepts| accepts.contains("application/json"))
 }
 
-/// Back to the page; a script gets no page.
+/// Redirects back to the page. A script gets no page.
 fn done(headers: &HeaderMap, to: &str) -> Response {
     if accepts_json(headers) {
         StatusCode::NO_CONTENT.into_response()
@@ -765,7 +766,7 @@ fn done(headers: &HeaderMap, to: &str) -> Response {
     }
 }
 
-/// A problem as a page.
+/// Returns a problem as a page.
 pub(crate) fn problem_page(shared: &PageContext, response: Response) -> Response {
     let Some(problem) = response.extensions().get::<Problem>().cloned() else { return response };
     let title = problem.title();

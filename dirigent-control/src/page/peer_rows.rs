@@ -1,4 +1,4 @@
-//! Caches the channels of other processes for a moment, so that pages ask them seldom.
+//! Caches the channels of other processes for a moment, so that pages rarely ask for them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,21 +13,21 @@ use crate::page::look::Row;
 use crate::page::peers::{PageAnswer, PageQuestion, PeerError, Peers};
 use crate::page::shared::PageContext;
 
-/// The time for which an answer is used again.
+/// The time for which an answer is reused.
 const FRESH_FOR: Duration = Duration::from_secs(1);
 /// The pause before a process that did not answer is asked again.
 const SILENT_FOR: Duration = Duration::from_secs(3);
-/// The most answers with rows that one look takes from a process.
+/// The most answers with rows that one read gets from a process.
 const ANSWERS_MAX: usize = 1_000;
 
-/// The newest answers of the others.
+/// The newest answers of the other processes.
 #[derive(Default)]
 pub(crate) struct PeerRows(Mutex<RowCache>);
 
 #[derive(Default)]
 struct RowCache {
     kept: HashMap<String, Kept>,
-    /// Old rows of channels that change hands, because no process has them now.
+    /// Old rows of channels that are moving, because no process has them now.
     lost: BTreeMap<ChannelId, Row>,
 }
 
@@ -38,7 +38,7 @@ struct Kept {
     silent: Option<String>,
 }
 
-/// The channels of all of them.
+/// The channels of all other processes.
 #[derive(Default)]
 pub(crate) struct PeersTold {
     pub(crate) told: Vec<PeerTold>,
@@ -46,7 +46,7 @@ pub(crate) struct PeersTold {
     pub(crate) lost: Vec<(ChannelId, Row)>,
 }
 
-/// The newest answer of one of them.
+/// The newest answer of one other process.
 pub(crate) struct PeerTold {
     peer: String,
     kept: Kept,
@@ -57,12 +57,12 @@ impl PeerTold {
         &self.peer
     }
 
-    /// The reason why its answer is old, as a clause.
+    /// Returns the reason why its answer is old, as a clause.
     pub(crate) fn silent(&self) -> Option<&str> {
         self.kept.silent.as_deref()
     }
 
-    /// The rows of its channels. They are grey if it does not answer.
+    /// Returns the rows of its channels. They are grey if the process does not answer.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (ChannelId, Row)> {
         self.kept.rows.iter().map(|(id, row)| {
             let row = row.clone();
@@ -78,8 +78,8 @@ impl PeerTold {
 }
 
 impl PeerRows {
-    /// Returns the answers of the others, at most a moment old. All are asked at once. Visitors who ask during that time wait
-    /// for these answers, too.
+    /// Returns the answers of the other processes, at most a moment old. All processes are asked at the same time.
+    /// Visitors who ask during that time wait for these answers, too.
     pub(crate) async fn get(&self, shared: &PageContext, peers: &Arc<dyn Peers>) -> PeersTold {
         let mut state = self.0.lock().await;
         let others = peers.others();
@@ -103,7 +103,7 @@ impl PeerRows {
     }
 }
 
-/// Returns whether no process can be asked for the channel. A channel that its own process leaves out has gone.
+/// Returns true if there is no process to ask for the channel. A channel that its own process does not report is gone.
 fn is_lost(shared: &PageContext, channel: ChannelId, asked: &[(String, Kept)]) -> bool {
     let Some(owner) = shared.across().owner(channel) else { return true };
     let told = asked.iter().find(|(peer, _)| *peer == owner);
@@ -111,7 +111,7 @@ fn is_lost(shared: &PageContext, channel: ChannelId, asked: &[(String, Kept)]) -
 }
 
 impl RowCache {
-    /// Takes new answers. A row that only an older answer has is lost until a process tells it again.
+    /// Stores new answers. If only an older answer has a row, the row is lost until a process reports it again.
     fn renew(&mut self, kept: HashMap<String, Kept>) {
         for (id, row) in self.kept.values().flat_map(|before| &*before.rows) {
             self.lost.entry(*id).or_insert_with(|| row.clone());
@@ -130,14 +130,15 @@ impl Kept {
     }
 }
 
-/// Asks one of them. If it does not answer, its older answer stays.
+/// Asks one process. If it does not answer, its older answer stays.
 async fn ask(
     shared: &PageContext,
     peers: &Arc<dyn Peers>,
     peer: &str,
     before: Option<Kept>,
 ) -> Kept {
-    // One limit for all of its rows, however many answers they take: visitors wait for the slowest.
+    // There is one limit for all rows of a process and any number of answers, because visitors wait for the slowest
+    // process.
     let limit = PageQuestion::Rows { after: None }.time_limit();
     let told = shared.across().within(limit, rows_of(peers, peer)).await;
     let at = shared.clock.now();
@@ -159,14 +160,14 @@ async fn rows_of(peers: &Arc<dyn Peers>, peer: &str) -> Result<Vec<(ChannelId, R
     for _ in 0..ANSWERS_MAX {
         let after = all.last().map(|(id, _)| *id);
         let answer = peers.ask(peer, &PageQuestion::Rows { after }).await?;
-        // It may have begun a moment ago, or its store may be away.
+        // The process may have started a moment ago, or its store may be unreachable.
         let is_passing = matches!(answer, PageAnswer::Problem(_));
         let PageAnswer::Rows { rows, has_more } = answer else {
             return Err(if is_passing { PeerError::NoAnswer } else { PeerError::NoPage });
         };
         let before = all.len();
         all.extend(rows.into_iter().filter_map(|row| Some((row.id.parse().ok()?, row))));
-        // An answer that brings nothing new would be asked for without end.
+        // Without this check, an answer with no new rows would lead to endless questions.
         if !has_more || all.len() == before {
             break;
         }

@@ -1,4 +1,4 @@
-//! The pages of other processes on the same store: what they are asked, and what they answer.
+//! The pages of other processes on the same store: the questions to them, and their answers.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use crate::page::problem::Problem;
 
 /// The longest wait for another process.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(2);
-/// The longest wait for a post of another process, a little longer than it waits for the chat.
+/// The longest wait for a post of another process. It is a little longer than the other process waits for the chat.
 const POST_LIMIT: Duration = Duration::from_secs(10);
 /// The longest wait for a replay of another process.
 const REPLAY_LIMIT: Duration = Duration::from_secs(20);
 
-/// The other processes on the same store. Each acts for its own channels. Give them to
+/// The other processes on the same store. Each acts for its own channels. Pass them to
 /// [`ControlBuilder::peers`](crate::ControlBuilder::peers), for example with the implementation in `dirigent-cluster`.
 ///
-/// At the other end [`Control::answer`](crate::Control::answer) answers. You trust a peer with every channel, because a
-/// visitor's rights are checked in the process of the sign-in.
+/// The other process answers with [`Control::answer`](crate::Control::answer). You trust a peer with every channel,
+/// because the process of the sign-in checks the visitor's role.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -58,15 +58,15 @@ pub trait Peers: Send + Sync + 'static {
     /// Returns the names of the other processes that act for channels.
     fn others(&self) -> Vec<String>;
 
-    /// Returns the process that acts for the channel, which may be this one. It answers from memory. `None` if the process is
-    /// unknown.
+    /// Returns the process that acts for the channel, which may be this one, or `None` if the process is unknown.
+    /// Answer from memory.
     fn owner(&self, channel: ChannelId) -> Option<String>;
 
-    /// Asks one of the others. The future is dropped when the question's [time](PageQuestion::time_limit) is over.
+    /// Asks another process. The future is dropped when the question's [time](PageQuestion::time_limit) is over.
     ///
     /// # Errors
     ///
-    /// A [`PeerError`] says why there is no answer, and whether the question may have been carried out.
+    /// Return a [`PeerError`] that says why there is no answer, and if the question may have been performed.
     async fn ask(&self, peer: &str, question: &PageQuestion) -> Result<PageAnswer, PeerError>;
 }
 
@@ -79,19 +79,20 @@ pub trait Peers: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PeerError {
-    /// The question surely did not reach it, and was not carried out.
+    /// The question did not reach the process, so it was certainly not performed.
     #[error("it cannot be reached")]
     NotReached,
-    /// It did not answer in time, or the answer was lost: the question may have been carried out.
+    /// The process did not answer in time, or its answer was lost. The question may have been performed.
     #[error("it does not answer")]
     NoAnswer,
-    /// It does not know the question, because it has no page or another version. The question was not carried out.
+    /// The process does not know the question, because it has no page or another version. The question was not
+    /// performed.
     #[error("it has no page, or one of another version")]
     NoPage,
 }
 
 impl PeerError {
-    /// Returns true if the question surely was not carried out.
+    /// Returns true if the question was certainly not performed.
     pub const fn is_certain(self) -> bool {
         match self {
             Self::NotReached | Self::NoPage => true,
@@ -100,7 +101,7 @@ impl PeerError {
     }
 }
 
-/// A question of one process's page to another's. It is plain data for your transport.
+/// A question from the page of one process to the page of another. It is plain data for your transport.
 ///
 /// ```
 /// use dirigent::ChannelId;
@@ -115,61 +116,61 @@ impl PeerError {
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "few exist at a time, and each is carried at once")]
 pub enum PageQuestion {
-    /// Some rows of its channels after this one, by id.
+    /// Asks for some rows of its channels after this one, ordered by id.
     Rows {
-        /// The last channel of the answer before.
+        /// The last channel of the previous answer.
         after: Option<ChannelId>,
     },
-    /// One channel, with everything that explains it.
+    /// Asks for one channel with the reasons for its state.
     Channel {
-        /// Which channel.
+        /// The channel of the question.
         channel: ChannelId,
     },
-    /// The channel's score, as a file.
+    /// Asks for the channel's score as a file.
     Score {
-        /// Which channel.
+        /// The channel of the question.
         channel: ChannelId,
     },
-    /// The channel's own recording, replayed.
+    /// Asks for a replay of the channel's own recording.
     Replay {
-        /// Which channel.
+        /// The channel of the question.
         channel: ChannelId,
     },
-    /// An order for the channel.
+    /// Gives the channel an order.
     Order {
-        /// Which channel.
+        /// The channel of the order.
         channel: ChannelId,
         /// The order.
         request: ChannelRequest,
-        /// Who gave it, for people: `anna at bot-1`.
+        /// The name of the operator, for example `anna at bot-1`.
         by: String,
-        /// Why, in the words of who gave it.
+        /// The reason in the operator's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// A text that is to be posted in the channel as the moderator.
+    /// Posts a text in the channel as the moderator.
     Post {
-        /// Which channel.
+        /// The channel of the post.
         channel: ChannelId,
-        /// The text.
+        /// The text of the post.
         text: PostText,
-        /// Who posts it, for people: `anna at bot-1`.
+        /// The name of the operator, for example `anna at bot-1`.
         by: String,
-        /// Why, in the words of who posts it.
+        /// The reason in the operator's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// One agent in its channels.
+    /// Asks for one agent in the channels of the process.
     Agent {
-        /// Which agent.
+        /// The id of the agent.
         agent: AgentId,
     },
-    /// The registry of agents has changed.
+    /// Reports that the registry of agents has changed.
     RegistryChanged,
 }
 
 impl PageQuestion {
-    /// Returns the channel that it is about.
+    /// Returns the channel that the question is about.
     pub const fn channel(&self) -> Option<ChannelId> {
         match self {
             Self::Rows { .. } | Self::Agent { .. } | Self::RegistryChanged => None,
@@ -181,7 +182,7 @@ impl PageQuestion {
         }
     }
 
-    /// Returns the longest wait for an answer: 2 s, for a post 10 s, for a replay 20 s.
+    /// Returns the longest wait for an answer. It is 2 s, but 10 s for a post and 20 s for a replay.
     pub const fn time_limit(&self) -> Duration {
         match self {
             Self::Replay { .. } => REPLAY_LIMIT,
@@ -207,29 +208,29 @@ impl PageQuestion {
 #[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum PageAnswer {
-    /// Rows of channels, by id.
+    /// Rows of channels, ordered by id.
     Rows {
         /// The rows.
         rows: Vec<Row>,
         /// True if there are more after them.
         has_more: bool,
     },
-    /// A channel.
+    /// The data of a channel's page.
     Channel(Box<ChannelSheet>),
     /// An agent in its channels. The channel that changed last comes first.
     Agent {
-        /// At most 200 channels.
+        /// The agent in its channels, at most 200.
         channels: Vec<AgentChannel>,
         /// The number of further channels.
         more: usize,
     },
     /// A file: an SVG, or a replay as JSON.
     File(String),
-    /// It was carried out.
+    /// The question was performed.
     Done,
-    /// The process does not act for the channel, so it did not carry out the question.
+    /// The process does not act for the channel, so it did not perform the question.
     Elsewhere,
-    /// It was refused, or failed.
+    /// The question was refused, or it failed.
     Problem(Problem),
 }
 
@@ -244,11 +245,11 @@ pub enum PageAnswer {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ChannelSheet {
-    /// The channel, with everything that explains it.
+    /// The channel, with the reasons for its state.
     pub look: ChannelLook,
-    /// Its score, as HTML.
+    /// The channel's score, as HTML.
     pub score: String,
-    /// True if its process keeps recordings.
+    /// True if the process of the channel has recordings.
     pub is_recorded: bool,
 }
 

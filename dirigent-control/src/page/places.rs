@@ -1,4 +1,4 @@
-//! Caches the guilds and channels of the chat for half a minute, so that pages ask the chat seldom.
+//! Caches the guilds and channels of the chat for half a minute, so that pages rarely ask the chat.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use dirigent::{ChannelId, Clock, Dirigent};
 use tokio::sync::Mutex;
 
 const FRESH_FOR: Duration = Duration::from_secs(30);
-/// The number of names that are asked for at once, for channels outside the listed guilds.
+/// The number of names that are requested at the same time, for channels outside the listed guilds.
 const ASKED_MAX: usize = 25;
 
 /// The guilds that the moderator administers, and the channels that the page needs.
@@ -22,12 +22,12 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Returns whether the overview lists the channel without a mode. It lists private text channels of listed guilds.
+    /// Returns true if the overview lists the channel without a mode. It lists private text channels of listed guilds.
     pub(crate) fn lists(&self, channel: ChannelId) -> bool {
         self.channels.get(&channel).is_some_and(|info| self.is_private_text(info))
     }
 
-    /// Returns the names of listed guilds without any of these channels.
+    /// Returns the names of listed guilds that have none of these channels.
     pub(crate) fn guilds_without<'a>(
         &self,
         channels: impl Iterator<Item = &'a str>,
@@ -44,7 +44,7 @@ impl Places {
     }
 }
 
-/// The newest answer about places.
+/// The newest places from the chat.
 pub(crate) struct PlacesCache {
     chat: Arc<dyn GuildApi>,
     clock: Arc<dyn Clock>,
@@ -56,7 +56,7 @@ impl PlacesCache {
         Self { chat, clock, kept: Mutex::default() }
     }
 
-    /// Returns the places, at most half a minute old. If the chat does not answer, it returns the newest known ones.
+    /// Returns the places, at most half a minute old. If the chat does not answer, returns the last known ones.
     pub(crate) async fn get(&self, dirigent: &Dirigent) -> Arc<Places> {
         let mut kept = self.kept.lock().await;
         let now = self.clock.now();
@@ -93,7 +93,7 @@ impl PlacesCache {
                 places.channels.insert(id, info.clone());
             } else if asked < ASKED_MAX {
                 asked += 1;
-                // One that was deleted, or cannot be seen, is shown by its id.
+                // A channel that was deleted or cannot be seen is shown with its id.
                 if let Ok(info) = self.chat.channel(id).await {
                     places.channels.insert(id, info);
                 }

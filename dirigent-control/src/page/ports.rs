@@ -1,4 +1,4 @@
-//! Ports that your bot may implement.
+//! The traits that your bot can implement.
 
 use async_trait::async_trait;
 use dirigent::AgentId;
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::page::auth::VisitorRole;
 use crate::page::look::LoggedOrder;
 
-/// Your own check of visitors. It is asked if a request brings no token that you gave to the builder.
+/// Your own check of visitors. It is called if a request has none of the tokens that you gave to the builder.
 ///
 /// ```
 /// use dirigent_control::{Check, VisitorRole};
@@ -28,52 +28,56 @@ use crate::page::look::LoggedOrder;
 /// ```
 #[async_trait]
 pub trait Check: Send + Sync + 'static {
-    /// Returns the rights of this visitor. `None` answers 401. The origin of changes is checked besides.
+    /// Returns the role of this visitor. If you return `None`, the page answers with the status 401. The page checks
+    /// the origin of changes by itself.
     async fn role(&self, request: &Parts) -> Option<VisitorRole>;
 
-    /// Returns the visitor's name for the log of orders, with 1 to 100 characters in one line. It is asked after
-    /// [`role`](Self::role) let the visitor in. Default: `None`, and the log says `operator`.
+    /// Returns the visitor's name for the log of orders, with 1 to 100 characters in one line. It is called after
+    /// [`role`](Self::role) has admitted the visitor. Default: `None`, so that the log says `operator`.
     async fn name(&self, request: &Parts) -> Option<String> {
         let _ = request;
         None
     }
 }
 
-/// The file `ego.json` of padded-cell, which can fill the registry. `dirigent-store` reads it, so that you implement each
-/// method in two lines with its `ScannedIdentities`.
+/// The file `ego.json` of padded-cell, which can fill the registry. `dirigent-store` can read it: with its
+/// `ScannedIdentities` you implement each method in two lines.
 #[async_trait]
 pub trait EgoFile: Send + Sync + 'static {
-    /// Returns whether it is there and names accounts. Only then the page offers a scan.
+    /// Returns true if the file is there and declares accounts. The page offers a scan only then.
     async fn is_there(&self) -> bool;
 
-    /// Adds its agents to the registry.
+    /// Adds the agents of the file to the registry.
     ///
     /// # Errors
     ///
-    /// The reason why it was not scanned, as a sentence for people.
+    /// Return the reason why the file was not scanned, as a sentence for people.
     async fn scan(&self) -> Result<ScanReport, String>;
 }
 
-/// Keeps the log of orders, so that it outlasts the process. Give it to
-/// [`ControlBuilder::order_log`](crate::ControlBuilder::order_log). [`OrderFile`](crate::OrderFile) is one.
+/// Stores the log of orders beyond the end of the process. Pass it to
+/// [`ControlBuilder::order_log`](crate::ControlBuilder::order_log). For example, [`OrderFile`](crate::OrderFile) is
+/// such a store.
 #[async_trait]
 pub trait OrderStore: Send + Sync + 'static {
-    /// Adds an order, which was carried out or refused already. Durable when it returns.
+    /// Adds an order that was already performed or refused. It must be durable when this returns.
     ///
     /// # Errors
     ///
-    /// The reason why it was not added, as a sentence for people. The library then logs a warning, and the order stands.
+    /// Return the reason why it was not added, as a sentence for people. The library then logs a warning, and the order
+    /// still counts.
     async fn add(&self, order: &LoggedOrder) -> Result<(), String>;
 
-    /// Returns at most `most` of the newest orders, the oldest first. It is called once, at the first look.
+    /// Returns at most `most` of the newest orders, the oldest one first. It is called once, when the first page asks
+    /// for the log.
     ///
     /// # Errors
     ///
-    /// The reason why they cannot be read, as a sentence for people. The next look calls it again.
+    /// Return the reason why they cannot be read, as a sentence for people. The next page then calls it again.
     async fn newest(&self, most: usize) -> Result<Vec<LoggedOrder>, String>;
 }
 
-/// The outcome of a scan of `ego.json`, in lines for people.
+/// The result of a scan of `ego.json`, in lines for people.
 ///
 /// ```
 /// let report = dirigent_control::ScanReport::default();
@@ -86,11 +90,11 @@ pub struct ScanReport {
     pub added: Vec<String>,
     /// The agents that were changed.
     pub changed: Vec<String>,
-    /// The agents that the registry knew as they are.
+    /// The agents that were already in the registry without a difference.
     pub unchanged: Vec<String>,
-    /// The entries that were skipped, with the reason.
+    /// The entries that were skipped, each with the reason.
     pub skipped: Vec<String>,
-    /// The entries on which file and registry disagree.
+    /// The entries that differ between the file and the registry.
     pub conflicts: Vec<String>,
 }
 
@@ -109,13 +113,14 @@ impl ScanReport {
     }
 }
 
-/// Reads recordings that people bring as files. `dirigent-store` has such a reader: `ChannelRecording::parse`.
+/// Reads recordings that people upload as files. `dirigent-store` has such a reader, which is
+/// `ChannelRecording::parse`.
 pub trait ReadRecording: Send + Sync + 'static {
-    /// Reads a file's text.
+    /// Reads the text of a file.
     ///
     /// # Errors
     ///
-    /// The fault of the file, as a sentence for people.
+    /// Return the fault of the file, as a sentence for people.
     fn read(&self, text: &str) -> Result<RecordingFile, String>;
 }
 
@@ -140,8 +145,8 @@ where
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "an answer that hosts build")]
 pub struct RecordingFile {
-    /// The names.
+    /// The names of the agents.
     pub agents: Vec<AgentId>,
-    /// The recording.
+    /// The recorded inputs.
     pub recorded: RecordedChannel,
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A text that is posted as the moderator. `Debug` shows its length only.
+/// A text that is posted as the moderator. `Debug` shows only its length.
 ///
 /// ```
 /// let text: dirigent_control::PostText = serde_json::from_str(r#""a secret""#)?;

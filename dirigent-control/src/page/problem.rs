@@ -1,4 +1,4 @@
-//! Problems, as programs read them: `application/problem+json` (RFC 9457).
+//! Problems for programs, in the form `application/problem+json` (RFC 9457).
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize};
 use utoipa::openapi::{self, RefOr};
 use utoipa::{IntoResponses, ToSchema};
 
-/// The beginning of every kind of problem.
+/// The start of the name of every kind of problem.
 const KIND: &str = "urn:dirigent:problem:";
-/// The kind of problem that another process acts for the channel.
+/// The kind of problem if another process acts for the channel.
 const ELSEWHERE: &str = "elsewhere";
-/// The kind of problem that the process is being shut down.
+/// The kind of problem if the process is shutting down.
 const SHUT_DOWN: &str = "shut-down";
 
-/// A problem with a request, and what to do about it.
+/// A problem with a request, and advice about it.
 ///
 /// ```
 /// let problem = dirigent_control::Problem::new(404, "channel-unknown", "there is no such channel");
@@ -34,7 +34,7 @@ pub struct Problem {
     pub kind: String,
     /// The HTTP status.
     pub status: u16,
-    /// The problem and what to do, in a sentence.
+    /// A sentence with the problem and the advice.
     pub detail: String,
 }
 
@@ -49,13 +49,13 @@ impl Problem {
         self.kind.strip_prefix(KIND).unwrap_or(&self.kind)
     }
 
-    /// Returns whether another process acts for the channel, so that this one did not.
+    /// Returns true if another process acts for the channel, so that this one did nothing.
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.name() == ELSEWHERE
     }
 
-    /// Returns whether the process is being shut down. It did not act, and if there are several, another one soon acts for its
-    /// channels.
+    /// Returns true if the process is shutting down. It did nothing. If there are several processes, another one will
+    /// soon act for its channels.
     pub(crate) fn is_shut_down(&self) -> bool {
         self.name() == SHUT_DOWN
     }
@@ -84,7 +84,7 @@ impl IntoResponse for Problem {
         let mut response = (status, Json(&self)).into_response();
         let kind = HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(header::CONTENT_TYPE, kind);
-        // Where a person asks, the door makes a page of it.
+        // If a person asks, the route in front turns this into a page.
         response.extensions_mut().insert(self);
         response
     }

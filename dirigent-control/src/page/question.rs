@@ -1,30 +1,30 @@
-//! A question that is asked before something is done, and the answer to it, which is a part of the form.
+//! A question that is asked before the page does something, and its answer, which is a part of the form.
 
 use std::hash::{BuildHasher, Hash};
 
 use rustc_hash::FxBuildHasher;
 
-/// The field of a form that says what was asked.
+/// The field of a form with the mark of the question.
 const ASKED: &str = "asked";
-/// The field of a form that agrees, with [`YES`] in it. The page's script names it, too.
+/// The field of a form that agrees, with the value [`YES`]. The page's script uses the name, too.
 const SURE: &str = "sure";
 const YES: &str = "yes";
 
 /// The fields of a form, in their order.
 pub(crate) type Pairs = Vec<(String, String)>;
 
-/// The first value of a field.
+/// Returns the first value of a field.
 pub(crate) fn field<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
     pairs.iter().find(|(named, _)| named == name).map(|(_, value)| value.as_str())
 }
 
 /// The answer in a form.
 enum Answer<'a> {
-    /// It does not agree.
+    /// The form does not agree.
     Missing,
-    /// It agrees without naming a question.
+    /// The form agrees without the mark of a question.
     Sure,
-    /// It agrees to the question with this mark.
+    /// The form agrees to the question with this mark.
     To(&'a str),
 }
 
@@ -36,15 +36,15 @@ fn answer_in(pairs: &[(String, String)]) -> Answer<'_> {
     }
 }
 
-/// Returns whether a form may have to be answered with a question. A script that is sure without naming a question is never asked.
+/// Returns true if the answer to a form may be a question. A script that agrees without a mark is never asked.
 pub(crate) fn may_be_asked(pairs: &[(String, String)]) -> bool {
     !matches!(answer_in(pairs), Answer::Sure)
 }
 
-/// A question before something is done.
+/// A question that is asked before the page does something.
 pub(crate) struct Question {
     pub(crate) words: String,
-    /// The mark of this question. An answer with another mark is no answer to it.
+    /// The mark of this question. An answer with another mark does not count.
     pub(crate) mark: String,
 }
 
@@ -54,13 +54,13 @@ impl Question {
         Self { mark: mark_of(&words), words }
     }
 
-    /// Creates a question that is asked again when its subject changes. The subject leaves out words that change from moment to
-    /// moment, for example who speaks, because a lively channel would be asked about without end.
+    /// Creates a question that is asked again when its subject changes. The subject leaves out words that change from
+    /// moment to moment, for example the speaker, because a lively channel would lead to endless questions.
     pub(crate) fn about(what: &impl Hash, words: String) -> Self {
         Self { mark: mark_of(what), words }
     }
 
-    /// Returns what must still be asked before the form is carried out, and `None` if the form agrees.
+    /// Returns the question, or `None` if the form agrees to it.
     pub(crate) fn unless_agreed(self, pairs: &[(String, String)]) -> Option<Self> {
         match answer_in(pairs) {
             Answer::To(asked) if asked != self.mark => {
@@ -72,7 +72,7 @@ impl Question {
         }
     }
 
-    /// Returns the form that agrees to this question and else is as it was sent.
+    /// Returns the form with the agreement to this question, and otherwise unchanged.
     pub(crate) fn agreed(&self, pairs: &[(String, String)]) -> Pairs {
         let is_given = |(name, _): &&(String, String)| name != ASKED && name != SURE;
         let mut agreed: Pairs = pairs.iter().filter(is_given).cloned().collect();

@@ -1,4 +1,4 @@
-//! The registry of agents, changed with the same checks as the agents' own tool.
+//! Changes the registry of agents, with the same checks as the agents' own tool.
 
 use dirigent::host::plain;
 use dirigent::tools::{Caller, DirigentRegister, IdentityRegistered, ToolError};
@@ -14,7 +14,7 @@ const ID_CHARS_MAX: usize = 100;
 
 /// An agent's entry, as a visitor saw it before changing it.
 pub(crate) enum Seen {
-    /// There was none.
+    /// There was no entry.
     Nothing,
     Entry {
         account: String,
@@ -27,7 +27,7 @@ pub(crate) enum Seen {
 pub(crate) struct Rejection {
     /// The field with the fault.
     pub(crate) field: &'static str,
-    /// The fault, for who filled in the form.
+    /// The fault, for the person who filled in the form.
     pub(crate) said: String,
     /// The problem, for a program.
     pub(crate) problem: Problem,
@@ -45,7 +45,7 @@ impl From<Problem> for Rejection {
     }
 }
 
-/// The tool's errors speak to an agent that registers itself.
+/// The tool's errors are written for an agent that registers itself, so some of them get other words for a person.
 impl From<ToolError> for Rejection {
     fn from(error: ToolError) -> Self {
         #[expect(clippy::wildcard_enum_match_arm, reason = "the others say it as it is")]
@@ -72,7 +72,7 @@ impl From<ToolError> for Rejection {
     }
 }
 
-/// Returns whether an agent with this id can be added. `.` and `..` cannot, because a browser takes them in an address for
+/// Returns true if an agent with this id can be added. The ids `.` and `..` are refused, because a browser would go to
 /// another page.
 fn is_agent_id(agent: &str) -> bool {
     let is_short = agent.chars().nth(ID_CHARS_MAX).is_none();
@@ -94,7 +94,7 @@ impl PageContext {
         Ok(RegistryLook { identities, can_scan: self.can_scan().await })
     }
 
-    /// Adds an agent, or changes its account and name, if it is as it was `seen`. It logs who did it.
+    /// Adds an agent, or changes its account and name, if its entry is still as it was `seen`. Logs the operator.
     pub(crate) async fn register(
         &self,
         by: &str,
@@ -148,7 +148,7 @@ impl PageContext {
                     self.across().tell_registry_changed().await;
                     return Ok(registered);
                 }
-                // It may be in the next one.
+                // The account may be in the next guild.
                 Err(error @ ToolError::AccountNotInGuild) => refused = error,
                 Err(error) => return Err(error.into()),
             }
@@ -156,7 +156,7 @@ impl PageContext {
         Err(refused.into())
     }
 
-    /// Refuses a change that was made from an old entry. So an agent is not moved or brought back by accident.
+    /// Refuses a change that was made from an old entry, so that an agent is not moved or restored by accident.
     async fn must_be_as_seen(&self, agent: &str, seen: Option<&Seen>) -> Result<(), Rejection> {
         let Some(seen) = seen else { return Ok(()) };
         let now = self.entry_of(agent).await?;
@@ -185,8 +185,8 @@ impl PageContext {
         }
     }
 
-    /// Takes an agent out of the registry, if it is as it was `seen`, and logs who did it. If it has the floor, its turn is
-    /// skipped.
+    /// Removes an agent from the registry, if its entry is still as it was `seen`, and logs the operator. If the agent
+    /// has the floor, its turn is skipped.
     pub(crate) async fn remove(
         &self,
         by: &str,
@@ -203,8 +203,8 @@ impl PageContext {
         Ok(self.read_anew().await?)
     }
 
-    /// Makes the driver, and other processes, read the registry again. The change is logged before, because it is made, whether they
-    /// can read it or not.
+    /// Makes the driver and the other processes read the registry again. The change is logged before that, because it
+    /// is made even if they cannot read it.
     async fn read_anew(&self) -> Result<(), Problem> {
         self.dirigent.identities_changed().await?;
         self.across().tell_registry_changed().await;
@@ -225,7 +225,7 @@ impl PageContext {
         }
     }
 
-    /// Scans `ego.json` exactly where it is there, and logs who did it.
+    /// Scans `ego.json` if the file is there now, and logs the operator.
     pub(crate) async fn scan(&self, by: &str) -> Result<ScanReport, Problem> {
         let given = self.try_scan().await;
         let entry = given.as_ref().ok().map(|report| {
@@ -237,7 +237,7 @@ impl PageContext {
         Ok(report)
     }
 
-    /// Logs who changed the registry, or tried to.
+    /// Logs a change of the registry, or the attempt, with its operator.
     async fn record_change(
         &self,
         by: &str,
@@ -246,7 +246,7 @@ impl PageContext {
         refused: Option<&Problem>,
     ) {
         let by = self.across().signed(by);
-        // What can be no agent is not kept: a request may hold anything.
+        // A text that cannot be an agent's id is not stored, because a request can contain anything.
         let agent = agent.filter(|agent| is_agent_id(agent)).map(ToOwned::to_owned);
         let why = refused.map(Problem::name);
         tracing::info!(order, agent, by, why, "the registry was to be changed");

@@ -1,4 +1,4 @@
-//! Replays of recordings, which run beside the bot's own threads.
+//! Replays recordings beside the bot's own threads.
 
 use std::sync::Arc;
 
@@ -47,14 +47,15 @@ impl PageContext {
         self.beside(answer).await
     }
 
-    /// A long recording takes some seconds of a core. So few are read at once, and none on a thread of the bot.
+    /// Runs work that takes long, because a long recording takes some seconds of a core. So only a few are
+    /// replayed at the same time, and none on a thread of the bot.
     pub(crate) async fn beside<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let ended = || Problem::new(500, "failed", "the recording cannot be replayed");
         let place = Arc::clone(&self.replays).acquire_owned().await.map_err(|_| ended())?;
-        // The place is taken until the work has ended, though the visitor may have gone.
+        // The place is taken until the work ends, even if the visitor has gone.
         let work = move || {
             let _place = place;
             work()

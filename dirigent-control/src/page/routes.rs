@@ -1,4 +1,4 @@
-//! All routes, and the door that every request passes.
+//! All routes, and the check in front of them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +16,12 @@ use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 use crate::page::{api, live, pages, sign_in};
 
-/// The largest body of a request that is no recording, in bytes.
+/// The largest body of a request that is not a recording, in bytes.
 const BODY_MAX: usize = 64 * 1024;
-/// A body must have arrived by then.
+/// The longest time until a whole body has arrived.
 const BODY_TIME: Duration = Duration::from_secs(20);
 
-/// All routes behind the door.
+/// Returns all routes behind the check.
 pub(crate) fn guarded(shared: &Arc<PageContext>) -> Router {
     let (api, document) = api::routes();
     let document = api::served(document);
@@ -42,12 +42,12 @@ pub(crate) fn guarded(shared: &Arc<PageContext>) -> Router {
         .with_state(Arc::clone(shared))
 }
 
-/// A path with a slash at its end is that without one.
+/// Redirects a path with a slash at its end to the path without it.
 async fn nowhere(State(shared): State<Arc<PageContext>>, request: Request) -> Response {
     let uri = request.uri();
     let is_asked = matches!(*request.method(), Method::GET | Method::HEAD);
     match uri.path().strip_suffix('/').filter(|_| is_asked) {
-        // A path that begins with our own cannot lead to another host.
+        // A path that starts with our own path cannot lead to another host.
         Some(path) => {
             let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
             Redirect::permanent(&format!("{}{path}{query}", shared.base)).into_response()

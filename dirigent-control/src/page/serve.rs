@@ -1,4 +1,4 @@
-//! Serving the page alone, without a host's own server.
+//! Serves the page alone, without your own server.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,25 +21,26 @@ use tower::Layer as _;
 
 use crate::page::control::Control;
 
-/// The time for the head of a request, before the connection is closed.
+/// The longest time for the head of a request. After that the connection is closed.
 const HEAD_TIME: Duration = Duration::from_secs(10);
-/// The longest time without progress of a write, before the connection is closed.
+/// The longest time without progress in a write. After that the connection is closed.
 const WRITE_TIME: Duration = Duration::from_secs(30);
-/// The most connections at once.
+/// The most connections at the same time.
 const CONNECTIONS_MAX: usize = 4_096;
 
 impl Control {
-    /// Serves the page at its path, over HTTP/1.1, until you drop the future. Connections end with it. If other machines reach
-    /// the page, put a proxy with TLS in front.
+    /// Serves the page at its path, over HTTP/1.1, until you drop the future. All connections end with it. If other
+    /// machines can reach the page, put a proxy with TLS in front.
     ///
-    /// There are at most 4,096 connections, and at most half as many as the process may have file descriptors. Live pages take
-    /// at most three quarters of them, so that an order always finds one. A visitor who sends no request within 10 s is
-    /// disconnected, and so is one who reads no byte of an answer for 30 s. If no connection can be accepted, for example
-    /// because file descriptors ran out, you find one line in the log. The page tries again every 100 ms.
+    /// There are at most 4,096 connections, and at most half as many as the process may have file descriptors. Live
+    /// pages use at most three quarters of them, so that there is always a connection for an order. A visitor who sends
+    /// no request within 10 s is disconnected, and so is a visitor who reads no byte of an answer for 30 s. If no
+    /// connection can be accepted, for example because there are no file descriptors left, you find one line in the
+    /// log. The page then tries again every 100 ms.
     ///
     /// # Errors
     ///
-    /// The listener failed.
+    /// Returns an error if the listener failed.
     pub async fn serve(self, listener: TcpListener) -> io::Result<()> {
         let app = self.at_its_path();
         let most = connections_max(CONNECTIONS_MAX);
@@ -57,13 +58,13 @@ impl Control {
     }
 }
 
-/// Lets live pages take at most three quarters of these connections, because an order must find one.
+/// Limits live pages to three quarters of these connections, so that there is one for an order.
 fn leave_room(streams: &Semaphore, connections: usize) {
     let most = (connections * 3 / 4).max(1);
     streams.forget_permits(streams.available_permits().saturating_sub(most));
 }
 
-/// Where connections come from.
+/// The source of connections.
 trait Accept: Sync {
     fn accept(&self) -> impl Future<Output = io::Result<(TcpStream, SocketAddr)>> + Send;
 }
@@ -74,7 +75,7 @@ impl Accept for TcpListener {
     }
 }
 
-/// The next connection, whenever one can be accepted.
+/// Returns the next connection as soon as one can be accepted.
 async fn next(
     listener: &impl Accept,
     shortage: &mut Shortage,
@@ -95,14 +96,14 @@ async fn next(
 }
 
 async fn serve_one(app: Router, stream: TcpStream, peer: SocketAddr, write_time: Duration) {
-    // Around the router as it is: a layer of the router's own would be a copy of every route for each connection.
+    // This layer is around the router, because a layer inside the router would copy every route for each connection.
     let app = Extension(ConnectInfo(peer)).layer(app);
     let mut server = auto::Builder::new(TokioExecutor::new()).http1_only();
     server.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
     let service = TowerToHyperService::new(app);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(write_time));
-    // A client that goes away is no trouble.
+    // A client that goes away is not an error.
     let _ = server.serve_connection(TokioIo::new(Box::pin(stream)), service).await;
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct PageContext {
     pub(crate) tools: Tools,
     /// The moderator's account.
     pub(crate) chat: Arc<dyn GuildApi>,
-    /// Places for reads of what was said.
+    /// The places for reads of messages.
     pub(crate) reads: Semaphore,
     pub(crate) identities: Arc<dyn IdentityStore>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -52,13 +52,13 @@ pub(crate) struct PageContext {
     pub(crate) address: ReadAddress,
     pub(crate) base: String,
     pub(crate) streams: Arc<Semaphore>,
-    /// Places for recordings that are being replayed.
+    /// The places for replays of recordings.
     pub(crate) replays: Arc<Semaphore>,
     /// The number of orders and of changes of the registry, because some of them change a page without an event.
     pub(crate) orders: watch::Sender<u64>,
-    /// The number of sign-outs. Streams of their sessions end.
+    /// The number of sign-outs. The streams of these sessions end.
     pub(crate) sign_outs: watch::Sender<u64>,
-    /// The number of texts that were posted by hand, because each gets a nonce of its own.
+    /// The number of texts that people posted, because each gets its own nonce.
     pub(crate) posts: AtomicU64,
     pub(crate) order_log: OrderLog,
     pub(crate) since: SinceCache,

@@ -1,4 +1,4 @@
-//! Draws a page in its parts, once for all visitors of it.
+//! Draws a page in parts, once for all its visitors.
 
 use dirigent::operate::Cause;
 use dirigent::{CallError, ChannelId};
@@ -12,7 +12,7 @@ use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 
 impl PageContext {
-    /// Draws a page in its parts, or returns it as it was drawn just now.
+    /// Draws a page in parts, or returns a drawing from just now.
     pub(crate) async fn sheet(
         &self,
         shown: Shown,
@@ -20,7 +20,7 @@ impl PageContext {
         freshness: Freshness,
     ) -> Result<std::sync::Arc<Sheet>, Problem> {
         let once = self.drawn.sheet((shown.clone(), role));
-        // Boxed, as it is large, and every open stream has room for it.
+        // The future is boxed because it is large, and every open stream has room for it.
         let draw = Box::pin(self.draw(&shown, role, freshness));
         once.get(freshness, || self.moment(), draw).await
     }
@@ -33,9 +33,9 @@ impl PageContext {
         Moment { version, at: self.clock.now() }
     }
 
-    /// Returns whether the driver has ended, so that no page changes again.
+    /// Returns true if the driver has ended, so that no page changes again.
     pub(crate) async fn has_ended(&self) -> bool {
-        // Asked of a channel that never is: no store is read for it.
+        // The question is about a channel that never exists, so the driver reads no store for it.
         let asked = self.dirigent.channel(ChannelId::new(u64::MAX)).status().await;
         matches!(asked, Err(CallError::Ended(_)))
     }

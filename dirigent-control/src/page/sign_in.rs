@@ -1,4 +1,4 @@
-//! Signing in with a token, and out again.
+//! Sign-in with a token, and sign-out.
 
 use std::sync::{Arc, PoisonError};
 
@@ -28,7 +28,7 @@ struct SignInPage<'a> {
     base: &'a str,
     style: &'static str,
     said: Option<&'a str>,
-    /// The address that a visitor gets after the sign-in.
+    /// The address to which the visitor goes after the sign-in.
     to: &'a str,
 }
 
@@ -82,7 +82,7 @@ async fn sign_in(State(shared): State<Arc<PageContext>>, request: Request) -> Re
     }
 }
 
-/// Returns the address if it is one of this page, because a form must not lead elsewhere.
+/// Returns the address if it is one of this page, because a form must not lead to another site.
 fn own_place<'a>(shared: &PageContext, to: &'a str) -> Option<&'a str> {
     let rest = to.strip_prefix(&*shared.base)?;
     let is_plain =
@@ -92,8 +92,8 @@ fn own_place<'a>(shared: &PageContext, to: &'a str) -> Option<&'a str> {
     (is_plain && stays && (rest.is_empty() || rest.starts_with(['/', '?']))).then_some(to)
 }
 
-/// Returns whether a browser takes this part of a path for another place in it. Such parts are `.` and `..`, also written as
-/// `%2e`.
+/// Returns true if a browser treats this part of a path as a step to another folder. Such parts are `.` and `..`, also
+/// in the form `%2e`.
 fn leads_away(part: &str) -> bool {
     matches!(&*part.to_ascii_lowercase().replace("%2e", "."), "." | "..")
 }
@@ -105,7 +105,7 @@ async fn sign_out(State(shared): State<Arc<PageContext>>, headers: HeaderMap) ->
             auth.sign_out(shared.clock.now(), session);
         }
     }
-    // Open pages of these sessions end.
+    // The open pages of these sessions end.
     shared.sign_outs.send_modify(|sign_outs| *sign_outs += 1);
     let mut response = Redirect::to(&shared.base).into_response();
     set_cookie(&mut response, &shared, "", Way::of(&headers));
@@ -124,7 +124,7 @@ fn set_cookie(response: &mut Response, shared: &PageContext, session: &str, way:
     }
 }
 
-/// Draws the form for signing in. It contains its style, because no other path answers without a token.
+/// Draws the form for signing in. It contains its style, because every other path needs a token.
 pub(crate) fn sign_in_page(shared: &PageContext, status: StatusCode, sign_in: &SignIn) -> Response {
     let style = sign_in_style();
     let said = sign_in.said.as_deref();

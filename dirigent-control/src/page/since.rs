@@ -1,4 +1,5 @@
-//! The moment of each channel's newest change. It is read once from the store's history, and then follows events.
+//! The time of each channel's newest change. It is read once from the store's history, and after that it follows
+//! the events.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,22 +11,22 @@ use rustc_hash::FxHashMap;
 /// The most channels that are remembered.
 const CHANNELS_MAX: usize = 100_000;
 
-/// The moments of the channels' newest changes.
+/// The times of the channels' newest changes.
 pub(crate) struct SinceCache(Mutex<Heard>);
 
 struct Heard {
     events: Events,
     known: FxHashMap<ChannelId, Since>,
-    /// Rises with each event, because a history that was read before may lack it.
+    /// A number that rises with each event, because a history that was read before may lack it.
     count: u64,
 }
 
-/// The moments of one channel's newest changes.
+/// The times of one channel's newest changes.
 #[derive(Clone, Copy, Default)]
 struct Since {
-    /// The moment at which it came into this phase.
+    /// The time at which it entered this phase.
     phase: Option<(PhaseKind, u64)>,
-    /// The moment of its newest pause, which changes no phase.
+    /// The time of its newest pause, which changes no phase.
     paused: Option<u64>,
 }
 
@@ -40,7 +41,7 @@ impl Since {
         }
     }
 
-    /// `None` while the newest change is not stored, because it is heard in a moment.
+    /// Returns the time, or `None` while the newest change is not stored, because its event arrives in a moment.
     fn of(self, status: &Status) -> Option<u64> {
         if status.rest.is_some() {
             return self.paused;
@@ -55,7 +56,7 @@ impl SinceCache {
         Self(Mutex::new(Heard { events, known, count }))
     }
 
-    /// Returns the moment of the channel's newest change, in milliseconds of Unix time, if its history tells it.
+    /// Returns the time of the channel's newest change, in milliseconds of Unix time, if its history has it.
     pub(crate) async fn of(
         &self,
         dirigent: &Dirigent,
@@ -87,7 +88,7 @@ impl SinceCache {
                         since.take(&event.transition);
                     }
                 }
-                // What was missed stands in the histories.
+                // The histories contain the missed events.
                 EventOrLag::Lagged(_) => known.clear(),
                 EventOrLag::AgentFailed(_)
                 | EventOrLag::ReplyLost(_)
@@ -99,7 +100,7 @@ impl SinceCache {
     }
 
     fn keep(&self, channel: ChannelId, since: Since, before: u64) {
-        // What was heard meanwhile is taken in first.
+        // Events that arrived in the meantime are processed first.
         let _ = self.heard(channel);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.count == before && all.known.len() < CHANNELS_MAX {
@@ -107,7 +108,7 @@ impl SinceCache {
         }
     }
 
-    /// Forgets the channel, because another process acts for it and this one does not hear of its changes.
+    /// Forgets the channel, because another process acts for it and this one does not receive its events.
     pub(crate) fn forget(&self, channel: ChannelId) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).known.remove(&channel);
     }

@@ -1,12 +1,12 @@
-//! The answer at the page's address in a process that only asks.
+//! The answer at the page's address in a process that only asks a relay.
 
 use axum::Router;
 use axum::response::{IntoResponse, Response};
 
 use crate::page::problem::Problem;
 
-/// Returns a router for a process without state, which is a slave of a relay. Every path answers 404 and says where the page
-/// is. Nest it in place of [`Control`](crate::Control)'s router.
+/// Returns a router for a process without state, which is a slave of a relay. Every path answers with the status 404
+/// and says where the page is. Nest it instead of [`Control`](crate::Control)'s router.
 ///
 /// ```
 /// let router = dirigent_control::on_slave("https://bot.example.org/dirigent");

@@ -6,29 +6,31 @@ use http::{HeaderMap, header};
 
 use crate::page::auth::{SessionId, VisitorRole};
 
-/// A visitor who was let in.
+/// An admitted visitor.
 #[derive(Clone, Debug)]
 pub(crate) struct Visitor {
     pub(crate) role: VisitorRole,
-    /// The name, for the log of orders.
+    /// The visitor's name for the log of orders.
     pub(crate) name: Arc<str>,
-    /// The session that let the visitor in; none for a token or the host's own check.
+    /// The session of the visitor. `None` for a token or for your own check.
     pub(crate) session: Option<SessionId>,
 }
 
 /// The connection of a browser to the page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// On this machine. Browsers keep a session there without TLS.
+    /// The browser is on this machine. Browsers keep a session there without TLS.
     Here,
-    /// With TLS, as far as is known.
+    /// The connection has TLS, as far as is known.
     Secure,
-    /// Without TLS from another machine. A browser then keeps no session, because others on the way could read it.
+    /// The connection comes from another machine without TLS. A browser then keeps no session, because others on the
+    /// network could read it.
     Open,
 }
 
 impl Way {
-    /// The browser's own word counts first, because behind a proxy the name of the host is often the proxy's.
+    /// Returns the connection of a request. The browser's own header counts first, because behind a proxy the name of
+    /// the host is often that of the proxy.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         match text(header::ORIGIN).and_then(|origin| origin.split_once("://")) {
@@ -39,8 +41,9 @@ impl Way {
         }
     }
 
-    /// Returns the connection of a browser that asks for a page, and so names no origin. Browsers send `Sec-Fetch-Site` over TLS and
-    /// on their own machine only. An old browser that never sends it is taken for one without TLS.
+    /// Returns the connection of a browser that asks for a page, so that the request has no origin. Browsers send
+    /// `Sec-Fetch-Site` only over TLS and on their own machine. An old browser that never sends it counts as one
+    /// without TLS.
     pub(crate) fn of_visit(headers: &HeaderMap) -> Self {
         let way = Self::of(headers);
         let is_told = way != Self::Secure || headers.contains_key("sec-fetch-site");
@@ -48,7 +51,7 @@ impl Way {
     }
 }
 
-/// Returns whether a host is this machine, as browsers see it.
+/// Returns true if a host is this machine, as browsers see it.
 fn is_here(host: &str) -> bool {
     let name = host.rsplit_once(':').map_or(host, |(name, port)| {
         if port.bytes().all(|byte| byte.is_ascii_digit()) { name } else { host }

@@ -7,13 +7,14 @@ use std::time::Duration;
 use dirigent::ports::Timestamp;
 use rustc_hash::FxHashMap;
 
-/// The number of failures within [`WINDOW`] that bars an address.
+/// The number of failures within [`WINDOW`] after which an address is blocked.
 const FAILURES_MAX: usize = 10;
 const WINDOW: Duration = Duration::from_secs(60);
-/// The most addresses that are remembered; beyond them those that failed longest ago are forgotten.
+/// The most addresses that are remembered. If there are more, the addresses that failed longest ago
+/// are forgotten.
 const ADDRESSES_MAX: usize = 4_096;
 
-/// Failures by address. If the host does not tell addresses, all visitors share one.
+/// The failures by address. If your program sets no addresses, all visitors share one.
 #[derive(Default)]
 pub(super) struct Attempts {
     failures: FxHashMap<Option<IpAddr>, VecDeque<Timestamp>>,
@@ -40,7 +41,7 @@ impl Attempts {
         failures.push_back(now);
     }
 
-    /// Half of them at once, so that many addresses do not make each failure expensive.
+    /// Forgets half of them at once, so that a failure stays cheap even with many addresses.
     fn forget(&mut self, now: Timestamp) {
         let mut newest: Vec<_> =
             self.failures.values().filter_map(|failures| failures.back().copied()).collect();
@@ -56,7 +57,8 @@ impl Attempts {
     }
 }
 
-/// A whole network of IPv6 counts as one address, since one visitor has all of it.
+/// Returns the network of an IPv6 address as one address, because one visitor has the whole
+/// network.
 fn network(address: Option<IpAddr>) -> Option<IpAddr> {
     address.map(|address| match address.to_canonical() {
         IpAddr::V6(v6) => {

@@ -1,4 +1,4 @@
-//! A session: what the cookie holds. It is signed, so the server remembers none but those that were ended before their time.
+//! The session in the cookie. It is signed, so the server remembers only the sessions that were ended early.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,7 +10,8 @@ use super::VisitorRole;
 /// The length of a session, in seconds.
 pub(crate) const SESSION_SECONDS: u64 = 12 * 3_600;
 
-/// The key that signs sessions. It follows from the token, so that a session survives a restart and dies with its token.
+/// The key that signs sessions. It comes from the token, so a session survives a restart and becomes invalid with its
+/// token.
 pub(super) struct SessionKey(Hmac<Sha256>);
 
 impl SessionKey {
@@ -20,8 +21,8 @@ impl SessionKey {
         Self(keyed(&from.finalize().into_bytes()))
     }
 
-    /// Returns a label for cookies of this token. A browser does not tell ports apart, so it also sends the cookies of another
-    /// bot on this machine. The label has 32 bits, too few to help who guesses a token.
+    /// Returns a label for cookies of this token. A browser does not distinguish ports, so it also sends the cookies of
+    /// another bot on this machine. The label has 32 bits, which is too little to help with guessing a token.
     pub(super) fn label(&self) -> String {
         let mut mac = self.0.clone();
         mac.update(b"name of the cookie");
@@ -36,7 +37,7 @@ impl SessionKey {
     }
 }
 
-/// HMAC with the digest of a key of any length, filled up to a block.
+/// Returns an HMAC for a key of any length. The key is hashed and filled up to a block.
 fn keyed(key: &[u8]) -> Hmac<Sha256> {
     let mut block = [0; 64];
     for (place, byte) in block.iter_mut().zip(Sha256::digest(key)) {
@@ -52,16 +53,17 @@ const fn letter(role: VisitorRole) -> char {
     }
 }
 
-/// A session as it was presented.
+/// A session as a browser sends it.
 pub(super) struct Session<'a> {
     pub(super) role: VisitorRole,
-    /// When it is over, in milliseconds of Unix time. No two sessions that a process began end in the same millisecond.
+    /// The time at which it expires, in milliseconds of Unix time. Two sessions of one process never expire in the same
+    /// millisecond.
     pub(super) expires: u64,
     signature: &'a str,
 }
 
 impl<'a> Session<'a> {
-    /// The cookie's text for a session until then.
+    /// Returns the cookie's text for a session until then.
     pub(super) fn begin(role: VisitorRole, expires: u64, key: &SessionKey) -> String {
         let signature = key.signing(role, expires).finalize().into_bytes();
         format!("{}.{expires}.{}", letter(role), URL_SAFE_NO_PAD.encode(signature))

@@ -19,13 +19,14 @@ use super::row::Row;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AgentChannel {
-    /// The channel.
+    /// The id of the channel.
     pub channel: Row,
     /// The state of the agent there.
     pub agent: AgentLook,
-    /// Its turns by day in UTC, for example `2026-11-29`: as far back as the recording or the stored history of the channel goes.
+    /// The agent's turns by day in UTC, for example `2026-11-29`. They go back as far as the recording or the stored
+    /// history of the channel.
     pub days: BTreeMap<String, AgentDay>,
-    /// Its newest failures there, the newest first, at most 10.
+    /// The agent's newest failures there, at most 10, the newest one first.
     pub failures: Vec<ChangeLook>,
 }
 
@@ -39,7 +40,7 @@ impl AgentChannel {
         Self { channel, agent, days, failures }
     }
 
-    /// Returns the number of its known turns there.
+    /// Returns the number of the agent's known turns there.
     pub(crate) fn turns(&self) -> u64 {
         self.days.values().map(AgentDay::turns).sum()
     }
@@ -54,15 +55,16 @@ impl AgentChannel {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AgentDay {
-    /// The turns in which it spoke.
+    /// The turns in which the agent spoke.
     pub spoke: u64,
-    /// The turns in which it passed, or repeated itself.
+    /// The turns in which the agent passed or repeated itself.
     pub silent: u64,
     /// The turns that failed or took too long.
     pub failed: u64,
     /// The turns that were cut short.
     pub interrupted: u64,
-    /// The cost that was reported while it had the floor, in the host's unit. `None` if the channel is not recorded.
+    /// The cost that was reported while the agent had the floor, in your program's unit. `None` if the channel is not
+    /// recorded.
     pub cost: Option<u64>,
 }
 
@@ -72,7 +74,7 @@ impl AgentDay {
         self.spoke + self.silent + self.failed + self.interrupted
     }
 
-    /// Adds a turn that ended like this.
+    /// Adds a turn with this end.
     pub(crate) fn ended(&mut self, end: &str) {
         match end {
             "spoke" => self.spoke += 1,
@@ -101,17 +103,17 @@ impl AgentDay {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentReport {
-    /// The agent.
+    /// The id of the agent.
     pub(crate) agent_id: String,
-    /// Its name for people.
+    /// The agent's name for people.
     pub(crate) name: String,
-    /// Its account, or `None` if it is not in the registry.
+    /// The agent's account, or `None` if the agent is not in the registry.
     pub(crate) account: Option<String>,
-    /// Its channels. The one that changed last comes first.
+    /// The agent's channels. The one that changed last comes first.
     pub(crate) channels: Vec<AgentChannel>,
     /// The number of further channels.
     pub(crate) more: usize,
-    /// Its turns in these channels by day.
+    /// The agent's turns in these channels by day.
     pub(crate) days: BTreeMap<String, AgentDay>,
     /// The other processes that did not answer.
     pub(crate) silent: Vec<String>,
@@ -129,12 +131,12 @@ impl AgentReport {
         in_path(&self.agent_id)
     }
 
-    /// Returns the newest failure of its calls, if they failed.
+    /// Returns the newest failure of the agent's calls, if they failed.
     pub(crate) fn failing(&self) -> Option<&str> {
         self.channels.iter().find_map(|there| there.agent.failing.as_deref())
     }
 
-    /// Returns its newest failures, each with its channel.
+    /// Returns the agent's newest failures, each with its channel.
     pub(crate) fn failures(&self) -> Vec<(&Row, &ChangeLook)> {
         let all = self.channels.iter();
         let all =

@@ -1,4 +1,4 @@
-//! One channel, with everything that explains it.
+//! The data of one channel.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::row::{Names, Row};
 use super::words;
 use crate::page::places::Places;
 
-/// One channel, with everything that explains it.
+/// One channel, with the reasons for its state.
 ///
 /// ```
 /// fn silent(look: &dirigent_control::ChannelLook) -> Vec<&str> {
@@ -27,39 +27,39 @@ use crate::page::places::Places;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ChannelLook {
-    /// In one line.
+    /// The channel in one line.
     pub channel: Row,
-    /// The reason why it waits for a person, in a sentence, if the change is known.
+    /// The reason why the channel waits for a person, in a sentence, if the change is known.
     pub because: Option<String>,
-    /// Advice that lets agents speak, in a sentence, if none may.
+    /// If no agent may speak, a sentence with advice for the operator.
     pub advice: Option<Cow<'static, str>>,
-    /// Its agents, in speaking order.
+    /// The agents in speaking order.
     pub agents: Vec<AgentLook>,
-    /// Who was chosen to speak next.
+    /// The agent that was chosen to speak next.
     pub chosen: Option<String>,
-    /// True if words of a person wait for an agent.
+    /// True if a message of a person waits for an agent.
     pub has_word: bool,
-    /// Turns since a person last spoke.
+    /// The number of turns since a person last spoke.
     pub turns_since_human: u32,
-    /// Cycles since a person last spoke.
+    /// The number of cycles since a person last spoke.
     pub cycles_since_human: u32,
-    /// Its budgets, each with its use. Empty if it has none.
+    /// The budgets, each with its use. Empty if there are none.
     pub budgets: Vec<BudgetLook>,
     /// The discussion, if the channel is one.
     pub discussion: Option<DiscussionLook>,
-    /// The workers that the host reported for it, by name.
+    /// The workers that your program reported for the channel, by name.
     pub workers: Vec<WorkLook>,
-    /// Its newest changes, the newest first.
+    /// The newest changes, the newest one first.
     pub changes: Vec<ChangeLook>,
-    /// Its newest orders from pages, the newest first, at most 10. They go back to the start of its process, or further with an
-    /// [`OrderStore`](crate::OrderStore).
+    /// The newest orders from pages, at most 10, the newest one first. They go back to the start of the channel's
+    /// process, or further with an [`OrderStore`](crate::OrderStore).
     #[serde(default)]
     pub given: Vec<OrderLook>,
-    /// The orders that it takes now, by their names in [`Order`](crate::Order).
+    /// The orders that the channel accepts now, by their names in [`Order`](crate::Order).
     pub orders: Vec<Cow<'static, str>>,
 }
 
-/// An order that a channel was given on a page.
+/// An order from a page to a channel.
 ///
 /// ```
 /// fn line(order: &dirigent_control::OrderLook) -> String {
@@ -70,34 +70,35 @@ pub struct ChannelLook {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OrderLook {
-    /// The moment, in milliseconds of Unix time.
+    /// The time, in milliseconds of Unix time.
     pub at: u64,
-    /// Its name in [`Order`](crate::Order), for example `stop`. A change of the registry is `add-agent`, `change-agent`,
-    /// `remove-agent` or `scan-agents`.
+    /// The name in [`Order`](crate::Order), for example `stop`. A change of the registry is `add-agent`,
+    /// `change-agent`, `remove-agent` or `scan-agents`.
     pub order: Cow<'static, str>,
-    /// The agent that it is about.
+    /// The agent that the order is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The mode that it gave.
+    /// The mode that the order sets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Cow<'static, str>>,
     /// The id of the channel that gets the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// The new state of the registry, for people. For example an agent's account and name, or the number of agents that a scan
-    /// added and changed.
+    /// The new state of the registry, for people. For example, it is an agent's account and name, or the number of
+    /// agents that a scan added and changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<String>,
-    /// The name of who gave it. With several processes it has the page, too, for example `anna at bot-1`.
+    /// The name of the operator. If there are several processes, it contains the process, too, for example
+    /// `anna at bot-1`.
     pub by: String,
-    /// The reason, in the words of who gave it, at most 200 characters.
+    /// The reason in the operator's words, at most 200 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The end of the problem's `type`, if it was refused.
+    /// The end of the problem's `type`, if the order was refused.
     pub refused: Option<String>,
 }
 
-/// An order, and the channel that was given it. A change of the registry is one, too.
+/// An order and its channel. It can also be a change of the registry.
 ///
 /// ```
 /// let line = r#"{ "channel": "7", "at": 0, "order": "stop", "by": "anna", "refused": null }"#;
@@ -109,7 +110,7 @@ pub struct OrderLook {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LoggedOrder {
-    /// The channel's id; empty for a change of the registry.
+    /// The channel's id. Empty for a change of the registry.
     pub channel: String,
     /// The order.
     #[serde(flatten)]
@@ -145,37 +146,38 @@ impl OrderLook {
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[non_exhaustive]
 pub struct AgentLook {
-    /// The agent.
+    /// The id of the agent.
     pub id: String,
-    /// Its name for people.
+    /// The agent's name for people.
     pub name: String,
-    /// Its turn in this cycle: `has the floor`, `to come`, `spoke`, `passed`, `skipped`, `muted` or `away`.
+    /// The agent's turn in this cycle: `has the floor`, `to come`, `spoke`, `passed`, `skipped`, `muted` or `away`.
     pub turn: Cow<'static, str>,
-    /// Its activity here: `idle`, `queued`, `active`, `waiting` or `offline`.
+    /// The agent's activity here: `idle`, `queued`, `active`, `waiting` or `offline`.
     pub doing: Cow<'static, str>,
-    /// True if it may speak now.
+    /// True if the agent may speak now.
     pub may_speak: bool,
-    /// The reason why it may or may not speak, and what would change that.
+    /// The reason why the agent may or may not speak, and what you can do to change that.
     pub why: String,
-    /// The failure of its newest calls in any channel of its process. A sentence with the class of the failure.
+    /// A sentence about the failure of the agent's newest calls, in any channel of its process. It contains the class
+    /// of the failure.
     #[serde(default)]
     pub failing: Option<String>,
-    /// True if it is muted here.
+    /// True if the agent is muted here.
     pub is_muted: bool,
-    /// True if it came back and waits to be assigned.
+    /// True if the agent came back and waits to be assigned.
     pub is_unassigned: bool,
-    /// True if it is in the speaker list.
+    /// True if the agent is in the speaker list.
     pub is_listed: bool,
 }
 
 impl AgentLook {
-    /// Returns the agent as a part of an element's id. So the focus stays with the agent if its row moves.
+    /// Returns the agent as a part of an element's id, so that the focus stays with the agent if its row moves.
     pub(crate) fn key(&self) -> String {
         in_path(&self.id)
     }
 }
 
-/// An id as a part of an address's path.
+/// Returns an id as a part of an address's path.
 pub(crate) fn in_path(id: &str) -> String {
     form_urlencoded::byte_serialize(id.as_bytes()).collect::<String>().replace('+', "%20")
 }
@@ -191,11 +193,11 @@ pub(crate) fn in_path(id: &str) -> String {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorkLook {
-    /// Its name.
+    /// The worker's name.
     pub worker: String,
-    /// Its activity, or its newest words, at most 200 characters in one line.
+    /// The worker's activity or its newest words, at most 200 characters in one line.
     pub so_far: String,
-    /// The moment of the host's report, in milliseconds of Unix time.
+    /// The time of your program's report, in milliseconds of Unix time.
     pub at: u64,
 }
 
@@ -210,7 +212,7 @@ pub struct WorkLook {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BudgetLook {
-    /// `turns`, `cycles` or `cost`.
+    /// The kind: `turns`, `cycles` or `cost`.
     pub what: Cow<'static, str>,
     /// The part that was used.
     pub used: u64,
@@ -229,27 +231,27 @@ pub struct BudgetLook {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ChangeLook {
-    /// The moment, in milliseconds of Unix time.
+    /// The time, in milliseconds of Unix time.
     pub at: u64,
-    /// The agent that it is about.
+    /// The agent that the change is about.
     pub agent: Option<String>,
     /// The change, in a sentence.
     pub sentence: String,
-    /// The cause, as the core names it.
+    /// The cause, with the name from the core.
     pub cause: String,
     /// True if something failed or was late.
     #[serde(default)]
     pub is_failure: bool,
-    /// The class that the agent gave its failure. `None` if it gave none, or if the process has ended since.
+    /// The class that the agent gave its failure. `None` if it gave none, or if the process was restarted since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// The phase afterwards.
+    /// The phase after the change.
     pub phase: Cow<'static, str>,
-    /// The turn.
+    /// The number of the turn.
     pub turn: u64,
 }
 
-/// An order, its button, and what it does.
+/// An order, the text of its button, and an explanation.
 type HelpEntry = (&'static str, &'static str, &'static str);
 
 /// The help below the buttons, in its order. An order without an entry is explained beside its own field.
@@ -277,9 +279,9 @@ pub(crate) struct ChannelFacts {
     pub(crate) given: Vec<OrderLook>,
 }
 
-/// The most characters that are shown of what a worker says.
+/// The most characters of a worker's words.
 const WORK_CHARS: usize = 200;
-/// The most changes that are shown.
+/// The most changes on the page.
 const CHANGES: usize = 40;
 /// The most failures of an agent in one channel.
 const FAILURES: usize = 10;
@@ -312,7 +314,7 @@ impl ChannelLook {
         }
     }
 
-    /// Returns whether there is a speaker list to draw.
+    /// Returns true if there is a speaker list to draw.
     pub(crate) fn has_ring(&self) -> bool {
         self.channel.keeps_turns() && self.agents.iter().any(|agent| agent.is_listed)
     }
@@ -341,7 +343,7 @@ impl ChannelLook {
         Ring { seats: seats.collect(), middle, below: below.to_owned() }.svg()
     }
 
-    /// Returns the order by which the channel rests, if it was given on a page.
+    /// Returns the order that made the channel rest, if it came from a page.
     pub(crate) fn rests_by(&self) -> Option<&OrderLook> {
         let rests = match self.channel.pause.as_deref()? {
             "stopped" => "stop",
@@ -360,12 +362,12 @@ impl ChannelLook {
         orders.map(|(order, _)| order).next().unwrap_or_default()
     }
 
-    /// Returns the part of the help that is about the orders of this moment.
+    /// Returns the help for the orders that you can give now.
     pub(crate) fn help(&self) -> Vec<HelpEntry> {
         HELP.into_iter().filter(|(order, ..)| self.can(order)).collect()
     }
 
-    /// Returns whether this order can be given now.
+    /// Returns true if you can give this order now.
     pub(crate) fn can(&self, order: &str) -> bool {
         self.orders.iter().any(|can| can == order)
     }
@@ -401,7 +403,7 @@ pub(crate) fn agent_look(status: &Status, why: &Explanation, names: &Names) -> O
     all.into_iter().find(|look| look.id == why.agent.as_str())
 }
 
-/// Returns the newest failures of an agent, the newest first.
+/// Returns the newest failures of an agent, the newest one first.
 pub(crate) fn failures(
     history: &[ChannelEvent],
     classes: &[(TurnId, Arc<str>)],
@@ -429,12 +431,12 @@ fn turn_of(seat: Option<Seat>, speaks: bool) -> &'static str {
     }
 }
 
-/// The explanation with the names that people know.
+/// Returns the explanation with the names that people know.
 fn told(why: &Explanation, names: &Names) -> String {
     let known = |agent: &AgentId| AgentId::from(names.of(agent));
     let mut why = why.clone();
     why.agent = known(&why.agent);
-    // Told apart from it, in red.
+    // Failed calls have their own sentence, in red.
     why.failed_calls = None;
     why.speaker = why.speaker.as_ref().map(known);
     if let Some(outage) = &mut why.outage {
@@ -475,7 +477,7 @@ fn changes(
     history.iter().rev().take(most).map(look).collect()
 }
 
-/// The class that the agent gave its failure.
+/// Returns the class that the agent gave its failure.
 fn class_of(event: &ChannelEvent, classes: &[(TurnId, Arc<str>)]) -> Option<String> {
     let is_it = |known: &&(TurnId, Arc<str>)| known.0 == event.transition.turn;
     let failed = classes.iter().rfind(is_it).filter(|_| event.transition.cause == Cause::RunFailed);
@@ -489,7 +491,7 @@ fn sentence_of(event: &ChannelEvent, names: &Names) -> String {
     words::sentence(&event.to_string())
 }
 
-/// Returns the change that made the channel quiet, or who asked for a person.
+/// Returns the change that made the channel quiet, or the agent that asked for a person.
 fn because(status: &Status, history: &[ChannelEvent], names: &Names) -> Option<String> {
     let fell = |event: &ChannelEvent| {
         event.transition.to == PhaseKind::Dormant && event.transition.from != PhaseKind::Dormant
@@ -500,7 +502,7 @@ fn because(status: &Status, history: &[ChannelEvent], names: &Names) -> Option<S
     if silence == Reason::Dormant {
         return Some(sentence_of(event, names));
     }
-    // The change itself is of no agent: the one before it ended the turn of the agent that asked.
+    // The change itself has no agent. The change before it ended the turn of the agent that asked.
     let turn = event.transition.turn;
     let mut before = history.iter().take(at).rev().filter(|it| it.transition.turn == turn);
     let asker = before.find_map(|it| it.agent.as_ref());
@@ -524,13 +526,13 @@ fn work(work: &Work) -> WorkLook {
     let longer = line.chars().count().saturating_sub(WORK_CHARS);
     let so_far = match longer {
         0 => line,
-        // Its end is the newest.
+        // The newest words are at the end.
         longer => std::iter::once('…').chain(line.chars().skip(longer + 1)).collect(),
     };
     WorkLook { worker: work.worker.to_string(), so_far, at: work.at.as_millis() }
 }
 
-/// Returns the orders that the channel can take now. This is a hint for the page, because the turn machine decides.
+/// Returns the orders that the channel accepts now. This is only a hint for the page, because the turn machine decides.
 fn orders(
     row: &Row,
     status: Option<&Status>,

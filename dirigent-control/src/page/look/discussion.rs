@@ -1,4 +1,4 @@
-//! A discussion, and what of it is still to be posted.
+//! A discussion, and its posts that are still to be sent.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,9 +25,9 @@ use crate::page::places::Places;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DiscussionLook {
-    /// `open`, `concluded` or `archived`.
+    /// The state: `open`, `concluded` or `archived`.
     pub state: Cow<'static, str>,
-    /// Who opened it.
+    /// The name of the account that opened it.
     pub initiator: Option<String>,
     /// The channel that gets the result, by name or id.
     pub callback: Option<String>,
@@ -35,7 +35,7 @@ pub struct DiscussionLook {
     pub callback_id: Option<String>,
     /// The guide of the discussion.
     pub guide: Option<String>,
-    /// Its guide and its result, as far as they are still to be posted.
+    /// The guide and the result, as far as they are still to be posted.
     pub outbox: Vec<OutboxLook>,
 }
 
@@ -50,28 +50,28 @@ pub struct DiscussionLook {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OutboxLook {
-    /// `guide` or `result`.
+    /// The kind: `guide` or `result`.
     pub what: Cow<'static, str>,
     /// The channel that gets it, by name or id.
     pub to: String,
-    /// That channel's id.
+    /// The id of that channel.
     pub to_id: String,
     /// The number of its messages that are in the channel.
     pub posted: usize,
     /// The number of its messages.
     pub parts: usize,
-    /// `ready`, `under-way`, `waiting` or `given-up`.
+    /// The state: `ready`, `under-way`, `waiting` or `given-up`.
     pub state: Cow<'static, str>,
-    /// The moment of the next try, in milliseconds of Unix time, if it is known.
+    /// The time of the next try, in milliseconds of Unix time, if it is known.
     pub until: Option<u64>,
     /// True if its next message may be in the channel already.
     pub in_doubt: bool,
-    /// All of that in a sentence.
+    /// A sentence that says all of this.
     pub sentence: String,
-    /// Its text, if it could not be delivered. `Debug` does not show it.
+    /// The text, if it could not be delivered. `Debug` hides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Channels that can get the undelivered result instead: names by id, at most 500.
+    /// The names of the channels that can get the undelivered result instead, by id, at most 500.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub targets: BTreeMap<String, String>,
 }
@@ -110,11 +110,11 @@ impl DiscussionLook {
     }
 }
 
-/// The most channels that are offered for a result.
+/// The most channels that the page offers for a result.
 const TARGETS: usize = 500;
 
 impl OutboxLook {
-    /// Returns whether it could not be delivered, so that a person may act.
+    /// Returns true if it could not be delivered, so that a person can act.
     pub(crate) const fn is_undelivered(&self) -> bool {
         self.text.is_some()
     }
@@ -172,7 +172,7 @@ impl OutboxLook {
     }
 }
 
-/// Returns a channel's name, or its id if the chat does not tell the name.
+/// Returns a channel's name, or its id if the chat does not return the name.
 fn called(channel: ChannelId, places: &Places) -> String {
     let info = places.channels.get(&channel);
     info.map_or_else(|| channel.to_string(), |info| info.name.clone())

@@ -1,4 +1,4 @@
-//! Every channel, those that need a person first.
+//! All channels. Those that need a person come first.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::row::Row;
 use crate::page::places::Places;
 
-/// The number of channels on a page, so that it stays within 60 KB with long names and topics.
+/// The number of channels on a page. So a page stays below 60 KB, even with long names and topics.
 pub(crate) const PAGE: usize = 40;
 
 /// A search for channels.
@@ -19,12 +19,12 @@ pub(crate) struct Query {
     /// The mode of the channels.
     #[serde(default)]
     pub(crate) mode: String,
-    /// A filter. `needs` are channels that need a person, `live` those with an agent that has the floor, and `managed` those
-    /// with a mode.
+    /// A filter. `needs` selects channels that need a person, `live` those with an agent that has the floor, and
+    /// `managed` those with a mode.
     #[serde(default)]
     pub(crate) show: String,
-    /// The order: by `name`, by `since` (longest without a change first), or by `changed` (newest change first). By default
-    /// channels that need a person come first, and then the channels by guild.
+    /// The order: by `name`, by `since` (longest without a change first), or by `changed` (newest change first). By
+    /// default channels that need a person come first, and then the channels by guild.
     #[serde(default)]
     pub(crate) sort: String,
     /// The number of the page. The first is 1.
@@ -57,18 +57,18 @@ pub struct Overview {
     pub live: usize,
     /// The number of all channels that need a person.
     pub need_person: usize,
-    /// Why guilds and names may be out of date.
+    /// The reason why guilds and names may be out of date.
     pub trouble: Option<String>,
-    /// The other processes that do not answer. Their channels are shown in the newest known state.
+    /// The other processes that do not answer. Their channels are shown in their last known state.
     pub silent: Vec<String>,
     /// The names of guilds that the moderator administers and that have no channel in the list.
     pub guilds_without: Vec<String>,
-    /// The ids of channels that need a person, if they are few. By them a page notices a new one.
+    /// The ids of the channels that need a person, if there are few. With them a page notices a new one.
     #[serde(skip)]
     pub(crate) needing: Vec<String>,
 }
 
-/// Of more channels in need, a page knows the number only.
+/// If more channels need a person, a page knows only their number.
 const NEEDING_MAX: usize = 100;
 
 impl Overview {
@@ -104,14 +104,14 @@ impl Overview {
     }
 }
 
-/// Channels under one heading.
+/// The channels under one heading.
 pub(crate) struct Group<'a> {
     pub(crate) heading: String,
     pub(crate) rows: Vec<&'a Row>,
 }
 
 impl Overview {
-    /// The channels of this page under headings.
+    /// Returns the channels of this page under headings.
     pub(crate) fn groups(&self, query: &Query) -> Vec<Group<'_>> {
         let mut groups: Vec<Group<'_>> = Vec::new();
         if let Some(heading) = query.heading().filter(|_| !self.channels.is_empty()) {
@@ -141,7 +141,7 @@ impl Overview {
 /// come first, and archived ones last. Names decide the rest, so that no row moves while agents take turns.
 fn rank(row: &Row) -> (u8, &str, &str, &str, &str) {
     let group = u8::from(row.needs_person.is_none());
-    // What is elsewhere stands behind all guilds.
+    // A channel without a guild comes after all guilds.
     let guild = if row.guild.is_empty() { "\u{10FFFF}" } else { &row.guild };
     let quiet = match (&*row.mode, &*row.turns) {
         (_, "archived") => "2",
@@ -197,12 +197,12 @@ impl Query {
         }
     }
 
-    /// Returns whether the list has every channel.
+    /// Returns true if the list has every channel.
     pub(crate) const fn is_plain(&self) -> bool {
         self.find.is_empty() && self.mode.is_empty() && self.show.is_empty()
     }
 
-    /// Returns the query of another page, as it stands in an address.
+    /// Returns the query of another page, as it is written in an address.
     pub(crate) fn at(&self, page: usize) -> String {
         form_urlencoded::Serializer::new(String::new())
             .append_pair("find", &self.find)

@@ -1,4 +1,4 @@
-//! One channel in one line.
+//! The data of one channel in one line.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::words;
 use crate::page::places::Places;
 
-/// The most characters of a topic in a page of many channels; the channel's own page has all of it.
+/// The most characters of a topic on a page of many channels. The channel's own page has the whole topic.
 const TOPIC_CHARS: usize = 80;
 
 /// One channel in one line.
@@ -28,51 +28,51 @@ const TOPIC_CHARS: usize = 80;
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[non_exhaustive]
 pub struct Row {
-    /// Its id.
+    /// The channel's id.
     pub id: String,
-    /// Its name, or its id if the chat does not tell the name.
+    /// The channel's name, or its id if the chat does not return the name.
     pub name: String,
-    /// The topic that people gave it.
+    /// The topic that people set.
     pub topic: Option<String>,
-    /// The guild's name. Empty if the moderator is not its administrator.
+    /// The guild's name. Empty if the moderator is not an administrator there.
     pub guild: String,
-    /// True if everyone in its guild sees it.
+    /// True if everyone in its guild can see it.
     pub is_public: bool,
     /// The mode: `none`, `work`, `report`, `discussion` or `chat`. `unknown` if the record cannot be used.
     pub mode: Cow<'static, str>,
-    /// True if the mode was given at creation, for good.
+    /// True if the mode was set at creation and can never change.
     pub is_locked: bool,
     /// The state of turn management: `disabled`, `dead`, `normal`, `shuffle` or `archived`. `unknown` if the record cannot be
     /// used.
     pub turns: Cow<'static, str>,
-    /// The phase.
+    /// The phase of the turn.
     pub phase: Cow<'static, str>,
     /// The phase in words.
     pub doing: Cow<'static, str>,
-    /// `stopped`, `on hold` or `finished`, if the channel rests.
+    /// The rest: `stopped`, `on hold` or `finished`. `None` if the channel does not rest.
     pub pause: Option<Cow<'static, str>>,
     /// The name of the agent that has the floor.
     pub speaker: Option<String>,
-    /// The moment since which it is in its phase or paused, in milliseconds of Unix time, if its history tells it. For example,
-    /// it says for how long an agent has been thinking.
+    /// The time since which the channel is in its phase or paused, in milliseconds of Unix time, if its history has it.
+    /// For example, it shows how long an agent has been thinking.
     #[serde(default)]
     pub since: Option<u64>,
-    /// The moment at which something happens by itself, in milliseconds of Unix time.
+    /// The time at which something happens by itself, in milliseconds of Unix time.
     pub until: Option<u64>,
-    /// The change at `until`.
+    /// The event at the time `until`.
     pub until_what: Option<Cow<'static, str>>,
-    /// Who speaks, or why the room is quiet, in a sentence.
+    /// A sentence that says which agent speaks, or why the room is quiet.
     pub why: String,
-    /// Why a person is needed.
+    /// The reason why the channel needs a person.
     pub needs_person: Option<String>,
     /// True if an agent has the floor.
     pub is_live: bool,
-    /// True if the channel was ever given a mode.
+    /// True if the channel ever had a mode.
     pub is_known: bool,
-    /// The process that acts for it, if there are several and it is known.
+    /// The process that acts for the channel, if there are several processes and this one is known.
     #[serde(default)]
     pub owner: Option<String>,
-    /// True if that process does not answer now. You then see the newest state that it told.
+    /// True if that process does not answer now. You then see the channel's last known state.
     #[serde(default)]
     pub is_away: bool,
 }
@@ -82,7 +82,7 @@ pub(crate) enum DriverAnswer {
     Unmanaged,
     Status(Box<Status>),
     Unusable(CallError),
-    /// Another process acts for it and does not answer, for this reason.
+    /// Another process acts for the channel and does not answer, for this reason.
     Elsewhere(String),
 }
 
@@ -101,12 +101,12 @@ impl Names {
 }
 
 impl Row {
-    /// Returns whether its agents take turns.
+    /// Returns true if the agents take turns.
     pub(crate) fn keeps_turns(&self) -> bool {
         matches!(&*self.turns, "normal" | "shuffle")
     }
 
-    /// Returns whether the overview lists it. A public channel with the mode none is not listed.
+    /// Returns true if the overview lists the channel. A public channel with the mode `none` is not listed.
     pub(crate) fn is_listed(&self, is_private: bool) -> bool {
         self.mode != "none" || self.needs_person.is_some() || is_private
     }
@@ -157,7 +157,7 @@ impl Row {
         }
     }
 
-    /// Returns the row with the beginning of its topic, for a list of many.
+    /// Returns the row with the start of its topic, for a list of many channels.
     pub(crate) fn brief(self) -> Self {
         let cut = |topic: String| match topic.char_indices().nth(TOPIC_CHARS) {
             Some((end, _)) => format!("{}…", topic.get(..end).unwrap_or_default().trim_end()),
@@ -174,7 +174,7 @@ impl Row {
         Self { mode, turns, phase, doing, ..self }
     }
 
-    /// Returns the row in its newest known state, because its process does not answer now.
+    /// Returns the row in its last known state, because its process does not answer now.
     pub(crate) fn grey(self, why: &str) -> Self {
         let why = words::sentence(why);
         Self {
@@ -221,7 +221,7 @@ impl Row {
     }
 }
 
-/// Which agents fail, with the kind of failure where there is one agent.
+/// Returns the names of the agents that fail. If it is one agent, the text also has the kind of failure.
 fn failing(status: &Status, names: &Names) -> Option<String> {
     match &status.failing[..] {
         [] => None,
@@ -236,7 +236,7 @@ fn failing(status: &Status, names: &Names) -> Option<String> {
     }
 }
 
-/// Why a person is needed, if one is.
+/// Returns the reason why the channel needs a person, if it does.
 fn needs_person(status: &Status, names: &Names) -> Option<String> {
     if let Some(failing) = failing(status, names).filter(|_| status.mode.keeps_turns()) {
         return Some(failing);

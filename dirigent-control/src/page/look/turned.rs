@@ -1,6 +1,7 @@
-//! A long list, page by page.
+//! A long list in pages.
 
-/// The number of entries on a page. With long names, reasons and ids it stays within 60 KB.
+/// The number of entries on a page. So a page stays below 60 KB, even with long names, reasons and
+/// ids.
 pub(crate) const ENTRIES: usize = 25;
 
 /// The entries of one page.
@@ -13,7 +14,7 @@ pub(crate) struct Turned<T> {
 }
 
 impl<T> Turned<T> {
-    /// Returns the page of that number, or the nearest one. The default is the first page.
+    /// Returns the page with that number, or the nearest one. The default is the first page.
     pub(crate) fn to(page: Option<usize>, all: Vec<T>) -> Self {
         let pages = all.len().div_ceil(ENTRIES).max(1);
         let page = page.unwrap_or(1).clamp(1, pages);
@@ -22,7 +23,7 @@ impl<T> Turned<T> {
     }
 }
 
-/// Returns the page of the entry at this place.
+/// Returns the page with the entry at this place.
 pub(crate) const fn page_of(place: usize) -> usize {
     place / ENTRIES + 1
 }

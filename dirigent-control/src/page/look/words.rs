@@ -1,18 +1,19 @@
-//! Causes, phases and deadlines in words.
+//! Words for causes, phases and deadlines.
 
 use std::time::{Duration, UNIX_EPOCH};
 
 use dirigent::operate::{Cause, Reason};
 use dirigent::snapshot::{AgentState, DeadlineReason, Pause, PhaseKind};
 
-/// A moment for who has no script that shows it as the visitor's own: `2026-11-29 06:41:07 UTC`.
+/// Returns a time for visitors without the script that shows local time, for example
+/// `2026-11-29 06:41:07 UTC`.
 pub(crate) fn utc(at: impl std::borrow::Borrow<u64>) -> String {
     let at = UNIX_EPOCH.checked_add(Duration::from_millis(*at.borrow())).unwrap_or(UNIX_EPOCH);
     let text = humantime::format_rfc3339_seconds(at).to_string();
     text.replace('T', " ").replace('Z', " UTC")
 }
 
-/// A moment without its day, for example `06:41:07 UTC`.
+/// Returns a time without its day, for example `06:41:07 UTC`.
 pub(crate) fn time_of_day(at: impl std::borrow::Borrow<u64>) -> String {
     let all = utc(at);
     all.split_once(' ').map_or(all.clone(), |(_, time)| time.to_owned())
@@ -23,7 +24,7 @@ pub(super) fn cause(cause: Cause) -> String {
     cause.as_str().replace('-', " ")
 }
 
-/// Returns whether something failed or was late.
+/// Returns true if something failed or was late.
 pub(super) const fn is_failure(cause: Cause) -> bool {
     matches!(
         cause,
@@ -61,7 +62,7 @@ pub(super) const fn phase(phase: PhaseKind) -> &'static str {
     }
 }
 
-/// Returns what a deadline brings.
+/// Returns the event that a deadline causes.
 pub(super) const fn deadline(reason: DeadlineReason) -> &'static str {
     match reason {
         DeadlineReason::Start => "until it is woken again or skipped",
@@ -81,7 +82,7 @@ pub(super) const fn deadline(reason: DeadlineReason) -> &'static str {
     }
 }
 
-/// Returns whether a person cares about the deadline.
+/// Returns true if a deadline matters to people.
 pub(super) const fn is_shown(reason: DeadlineReason) -> bool {
     !matches!(reason, DeadlineReason::Cleanup | DeadlineReason::Forget | DeadlineReason::Poll)
 }
@@ -99,7 +100,7 @@ pub(super) const fn doing(state: AgentState) -> &'static str {
     state.as_str()
 }
 
-/// Makes a sentence of a clause.
+/// Turns a clause into a sentence.
 pub(crate) fn sentence(clause: &str) -> String {
     let mut chars = clause.chars();
     let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
