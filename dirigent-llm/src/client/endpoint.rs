@@ -78,10 +78,10 @@ impl Endpoint {
         self
     }
 
-    /// Sends this field with every request. For example `temperature`, `max_tokens` or `max_completion_tokens`, `seed`,
-    /// `stop` or `reasoning_effort`, if your endpoint takes it. Without a field the endpoint's default applies. Fields
-    /// that the crate sets itself (`model`, `messages`, `stream`, `stream_options`, `tools`, `tool_choice`) cannot be
-    /// changed.
+    /// Sends this field with every request. It can be any field that your endpoint knows, for example `temperature`,
+    /// `max_tokens` or `max_completion_tokens`, `seed`, `stop` or `reasoning_effort`. Without a field the endpoint's
+    /// default applies. Fields that the crate sets itself (`model`, `messages`, `stream`, `stream_options`, `tools`,
+    /// `tool_choice`) cannot be changed.
     #[must_use]
     pub fn field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         let name = name.into();

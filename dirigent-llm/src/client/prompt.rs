@@ -303,7 +303,7 @@ impl Round {
     }
 }
 
-/// Merges both lists, oldest first, and returns the ids of people's messages that the agent has not been handed before.
+/// Merges both lists, oldest first, and returns the ids of people's messages that the agent has not received before.
 fn joined<'m>(
     transcript: &'m [Arc<ChatMessage>],
     missed: &'m [Arc<ChatMessage>],
