@@ -51,6 +51,7 @@ mod sight;
 mod signals;
 mod startup;
 mod steps;
+pub(crate) mod store_trouble;
 mod surroundings;
 pub(crate) mod tally;
 mod texts;
@@ -83,6 +84,7 @@ use self::schedule::Schedule;
 use self::sight::Sight;
 use self::signals::Signals;
 pub(crate) use self::steps::SpawnCalls;
+use self::store_trouble::StoreTrouble;
 use self::tally::Counts;
 use self::texts::TextBudget;
 use self::timers::Timers;
@@ -135,6 +137,8 @@ pub(crate) struct Runtime {
     pastes: Arc<Pastes>,
     /// Whether people's messages can be seen.
     pub(crate) sight: Arc<Sight>,
+    /// Whether the store takes records.
+    pub(crate) store_trouble: Arc<StoreTrouble>,
     /// Whether another process posts with the same accounts.
     pub(crate) twins: Twins,
     /// What the log has said that the library's own account lacks, by channel.
@@ -238,6 +242,7 @@ impl Runtime {
                 parts.settings.time_limits.request,
             )),
             sight: Arc::default(),
+            store_trouble: Arc::default(),
             twins: Twins::new(up_since),
             lacks: Mutex::default(),
             presence: PresenceBoard::new(parts.settings.hooks.heartbeat, Arc::clone(&parts.clock)),
@@ -365,6 +370,7 @@ impl Runtime {
             counts: Arc::clone(&self.counts),
             pastes: Arc::clone(&self.pastes),
             sight: Arc::clone(&self.sight),
+            store_trouble: Arc::clone(&self.store_trouble),
             spawn_calls: self.spawn_calls.clone(),
         }
     }

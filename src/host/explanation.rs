@@ -131,6 +131,8 @@ pub struct OutageNote {
     pub gateway: bool,
     /// Whether it is the store that takes nothing, while the chat answers.
     pub store: bool,
+    /// Why the store takes nothing, in its own words, where it is the store.
+    pub why: Option<Arc<str>>,
     /// Whose reply waits for it.
     pub reply_of: Option<AgentId>,
     /// After what time the reply is given up; its agent is handed the text with its next turn.
@@ -140,7 +142,14 @@ pub struct OutageNote {
 impl OutageNote {
     /// The chat has not answered for so long, and no reply waits for it.
     pub const fn new(silent_for: Duration) -> Self {
-        Self { silent_for, gateway: false, store: false, reply_of: None, given_up_in: None }
+        Self {
+            silent_for,
+            gateway: false,
+            store: false,
+            why: None,
+            reply_of: None,
+            given_up_in: None,
+        }
     }
 }
 
@@ -151,7 +160,10 @@ impl fmt::Display for OutageNote {
             return write!(f, "The connection to the gateway has been lost for {silent_for}.");
         }
         if self.store {
-            return write!(f, "The store has not answered for {silent_for}.");
+            return match &self.why {
+                Some(why) => write!(f, "The store has taken no record for {silent_for}: {why}."),
+                None => write!(f, "The store has taken no record for {silent_for}."),
+            };
         }
         let Some(agent) = &self.reply_of else {
             return write!(f, "The chat has not answered for {silent_for}.");
@@ -197,7 +209,24 @@ impl Explanation {
     pub const fn allows(&self) -> bool {
         // A run that needs the floor begins only once that is stored.
         let is_stored = matches!(self.reason, Reason::YourTurn | Reason::InitiatorPermit);
-        self.reason.allows() && !(is_stored && self.record_refused_for.is_some())
+        let is_refused = self.record_refused_for.is_some() || self.waits_for_store();
+        self.reason.allows() && !(is_stored && is_refused)
+    }
+
+    /// Whether the store takes nothing, so that no turn begins and none is passed on, whoever has the floor.
+    const fn waits_for_store(&self) -> bool {
+        let has_turns = matches!(
+            self.reason,
+            Reason::YourTurn
+                | Reason::InitiatorPermit
+                | Reason::NotYourTurn { .. }
+                | Reason::TurnAlreadyUsed
+                | Reason::NothingNew
+                | Reason::Refreshing
+                | Reason::Dormant
+                | Reason::Waiting
+        );
+        has_turns && matches!(&self.outage, Some(outage) if outage.store)
     }
 
     /// Whether what is in its way is that it is not here, or may not write here.
@@ -305,6 +334,9 @@ impl fmt::Display for Explanation {
         let may = if self.allows() { "may speak" } else { "may not speak" };
         write!(f, "{} {may}: ", self.agent)?;
         match (&self.speaker, self.reason) {
+            _ if self.waits_for_store() => {
+                f.write_str("the store takes nothing, so no turn begins.")?;
+            }
             (Some(speaker), Reason::NotYourTurn { .. }) => write!(f, "{speaker} has the floor.")?,
             (_, Reason::Elsewhere) if self.owner.is_some() => {
                 let owner = self.owner.as_deref().unwrap_or_default();
@@ -357,7 +389,8 @@ impl fmt::Display for Explanation {
         }
         // Where the channel wakes by itself, another message is not needed.
         let wakes = self.reason == Reason::Dormant && self.within.is_some();
-        if let Some(remedy) = self.remedy().filter(|_| !wakes && !self.is_kept_out()) {
+        let is_in_vain = wakes || self.is_kept_out() || self.waits_for_store();
+        if let Some(remedy) = self.remedy().filter(|_| !is_in_vain) {
             write!(f, " {remedy}")?;
         }
         self.tell_what_failed(f)
@@ -517,6 +550,28 @@ mod tests {
             "poet may not speak: it has the floor. The store has refused the channel's record for 10 minutes: \
              no agent is called until it takes it."
         );
+    }
+
+    #[test]
+    fn a_store_that_takes_nothing_is_named_before_who_has_the_floor() {
+        let mut outage = OutageNote::new(Duration::from_secs(40));
+        outage.store = true;
+        outage.why = Some("the disk is full".into());
+        for reason in [Reason::NotYourTurn { speaker: AgentKey::new(3) }, Reason::YourTurn] {
+            let mut why = Explanation::new("poet".into(), reason);
+            why.speaker = Some("reviewer".into());
+            why.outage = Some(outage.clone());
+            assert_eq!(
+                why.to_string(),
+                "poet may not speak: the store takes nothing, so no turn begins. The store has taken no record for 40 seconds: \
+                 the disk is full."
+            );
+            assert!(!why.allows());
+        }
+        // What the store is not asked for is as it was.
+        let mut why = Explanation::new("poet".into(), Reason::Muted);
+        why.outage = Some(outage);
+        assert!(why.to_string().starts_with("poet may not speak: it is muted"), "{why}");
     }
 
     #[test]

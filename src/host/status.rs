@@ -281,8 +281,9 @@ fn outage_of(runtime: &Runtime, look: &Look<'_>, now: Timestamp) -> Option<Outag
     let reply_of = outage.reply_of.and_then(|key| runtime.registry.name(key));
     let given_up_in = outage.given_up_at.map(|at| at.since(now));
     let Outage { gateway, store, .. } = outage;
+    let why = runtime.store_trouble.why().filter(|_| store);
     let since = now.since(outage.since);
-    Some(OutageNote { gateway, store, reply_of, given_up_in, ..OutageNote::new(since) })
+    Some(OutageNote { gateway, store, why, reply_of, given_up_in, ..OutageNote::new(since) })
 }
 
 fn status_of(runtime: &Runtime, room: &Room) -> Status {

@@ -485,7 +485,8 @@ impl<'p> Loop<'p> {
         };
         let clock = performer.clock.as_ref();
         let limits = super::request::Limits { began, time_out, not_after };
-        let request = Request { room, id, limits, clock, asked, time_out: None };
+        let trouble = &*performer.store_trouble;
+        let request = Request { room, id, limits, clock, trouble, asked, time_out: None };
         self.start_request(request, tries);
     }
 

@@ -17,6 +17,7 @@ use super::request::{Asked, STORE, Spare};
 use super::room_table::RoomRef;
 use super::sight::Sight;
 use super::steps::{SpawnCalls, elsewhere, watched};
+use super::store_trouble::StoreTrouble;
 use super::tally::{Counts, Request as Asks};
 use crate::admission::Report;
 use crate::ports::orchestrator::Consultation;
@@ -48,6 +49,7 @@ pub(super) struct Performer {
     pub(super) counts: Arc<Counts>,
     pub(super) pastes: Arc<Pastes>,
     pub(super) sight: Arc<Sight>,
+    pub(super) store_trouble: Arc<StoreTrouble>,
     pub(super) spawn_calls: Option<SpawnCalls>,
     /// What an agent may look at during its turn.
     pub(super) around: Weak<dyn Surroundings>,

@@ -12,6 +12,7 @@ use tokio_util::sync::ReusableBoxFuture;
 use super::cell::RoomCell;
 use super::host_code::no_answer;
 use super::room_table::RoomRef;
+use super::store_trouble::StoreTrouble;
 use crate::ports::store::CommitError;
 use crate::record::channel::Revision;
 use crate::room::action::{ActionId, Outcome};
@@ -27,6 +28,8 @@ pub(super) struct Request<'p> {
     pub(super) id: ActionId,
     pub(super) limits: Limits,
     pub(super) clock: &'p dyn Clock,
+    /// Told of each commit.
+    pub(super) trouble: &'p StoreTrouble,
     pub(super) asked: Asked<'p>,
     /// Made when the request is not over at once.
     pub(super) time_out: Option<BoxFuture<'p, ()>>,
@@ -59,19 +62,20 @@ pub(super) struct Limits {
 impl Request<'_> {
     /// Polls until there is an outcome, or the time is over.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
-        let Self { room, limits, clock, asked, time_out, .. } = self;
+        let Self { room, limits, clock, trouble, asked, time_out, .. } = self;
+        let ends = Ends { channel: room.id, limits, clock: *clock, trouble };
         // The machine may have slept since it was polled first: beyond this the chat may have forgotten the nonce.
         let waits = time_out.is_some();
         if limits.not_after.is_some_and(|limit| waits && clock.now() >= limit) {
-            return Poll::Ready(asked.given_up(room.id, limits));
+            return Poll::Ready(asked.given_up(&ends));
         }
         // See `host_code` for why that is safe.
-        match catch_unwind(AssertUnwindSafe(|| asked.poll(context, room, limits))) {
+        match catch_unwind(AssertUnwindSafe(|| asked.poll(context, room, &ends))) {
             Ok(Poll::Ready(outcome)) => return Poll::Ready(outcome),
             Ok(Poll::Pending) => {}
             Err(payload) => {
                 let error = no_answer(asked.what(), &*payload);
-                return Poll::Ready(failed(room.id, asked.what(), &error, limits));
+                return Poll::Ready(ends.failed(asked.what(), &error));
             }
         }
         let Some(over_at) = limits.time_out else {
@@ -79,7 +83,7 @@ impl Request<'_> {
         };
         let clock = *clock;
         let time_out = time_out.get_or_insert_with(|| clock.sleep_until(over_at));
-        time_out.as_mut().poll(context).map(|()| asked.given_up(room.id, limits))
+        time_out.as_mut().poll(context).map(|()| asked.given_up(&ends))
     }
 
     /// Waits for the outcome.
@@ -113,16 +117,15 @@ impl<'p> Asked<'p> {
         &mut self,
         context: &mut Context<'_>,
         room: &RoomCell,
-        limits: &Limits,
+        ends: &Ends<'_>,
     ) -> Poll<Outcome> {
         match self {
-            Self::Commit(asked) => asked
-                .as_mut()
-                .poll(context)
-                .map(|committed| conclude_commit(committed, room, limits)),
+            Self::Commit(asked) => {
+                asked.as_mut().poll(context).map(|committed| conclude_commit(committed, room, ends))
+            }
             Self::Other { what, asked } => asked
                 .poll(context)
-                .map(|answer| answer.unwrap_or_else(|error| failed(room.id, what, &error, limits))),
+                .map(|answer| answer.unwrap_or_else(|error| ends.failed(what, &error))),
         }
     }
 
@@ -134,8 +137,8 @@ impl<'p> Asked<'p> {
     }
 
     /// No answer came in time.
-    fn given_up(&self, channel: ChannelId, limits: &Limits) -> Outcome {
-        failed(channel, self.what(), &ApiError::new(ErrorKind::NoAnswer), limits)
+    fn given_up(&self, ends: &Ends<'_>) -> Outcome {
+        ends.failed(self.what(), &ApiError::new(ErrorKind::NoAnswer))
     }
 }
 
@@ -145,11 +148,14 @@ pub(super) const STORE: &str = "the store";
 fn conclude_commit(
     committed: Result<Revision, CommitError>,
     room: &RoomCell,
-    limits: &Limits,
+    ends: &Ends<'_>,
 ) -> Outcome {
     let channel = room.id;
     match committed {
-        Ok(revision) => Outcome::Committed(revision),
+        Ok(revision) => {
+            ends.trouble.succeeded(ends.limits.began);
+            Outcome::Committed(revision)
+        }
         Err(CommitError::Conflict { .. }) => Outcome::Conflict,
         Err(CommitError::Elsewhere) => Outcome::Elsewhere,
         Err(CommitError::Barred(barred)) => {
@@ -166,15 +172,30 @@ fn conclude_commit(
                      called there, until it takes it. It is tried again later and later, and after each command"
                 );
             }
-            failure(&error, limits)
+            failure(&error, ends.limits)
         }
-        Err(CommitError::Store(error)) => failed(channel, STORE, &error, limits),
+        Err(CommitError::Store(error)) => ends.failed(STORE, &error),
     }
 }
 
-fn failed(channel: ChannelId, what: &'static str, error: &ApiError, limits: &Limits) -> Outcome {
-    tracing::warn!(%channel, %error, "a request failed: {what}");
-    failure(error, limits)
+/// How a request ends.
+struct Ends<'r> {
+    channel: ChannelId,
+    limits: &'r Limits,
+    clock: &'r dyn Clock,
+    trouble: &'r StoreTrouble,
+}
+
+impl Ends<'_> {
+    fn failed(&self, what: &'static str, error: &ApiError) -> Outcome {
+        let channel = self.channel;
+        if what == STORE {
+            self.trouble.failed(channel, error, self.clock.now());
+        } else {
+            tracing::warn!(%channel, %error, "a request failed: {what}");
+        }
+        failure(error, self.limits)
+    }
 }
 
 fn failure(error: &ApiError, limits: &Limits) -> Outcome {

@@ -514,7 +514,7 @@ fn that_the_store_does_not_answer_is_told() {
     let named = why(&mut stage, "b");
     let note = named.outage.clone().expect("it is told");
     assert!(note.store && !note.gateway, "{named}");
-    assert!(named.to_string().contains("The store has not answered for 20 seconds."), "{named}");
+    assert!(named.to_string().contains("The store has taken no record for 20 seconds"), "{named}");
     assert_eq!(named.within, None);
     stage.store().stop_faults();
     stage.until_dormant();
