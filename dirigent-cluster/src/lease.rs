@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 
 use dirigent::ports::{Standing, Timestamp};
 
-pub use self::beat::{HeldShard, LeaseAnswer, LeaseHeartbeat, Namesake};
+pub use self::beat::{AheadRow, HeldShard, LeaseAnswer, LeaseHeartbeat, LeaseRow, Namesake};
 pub use self::shard::{Epoch, Shard, shard_of};
 pub use self::terms::Terms;
 
@@ -51,6 +51,9 @@ pub use self::terms::Terms;
 /// * One attempt is under way at a time. What a lost answer may have taken is not held.
 /// * A process whose name an earlier one has ([`Namesake::Earlier`]) is no member until that one is gone: it takes nothing, and
 ///   gives back what it holds as if it were another's share.
+/// * A row that lasts for longer than TTL and margin was written before the clock of the database was set back. Its time says
+///   nothing. It has expired when this process saw it unchanged for TTL and margin on its own clock ([`AheadRow`]): its
+///   holder renewed it last before that, and has trusted it for less.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Leases {
     terms: Terms,
@@ -62,6 +65,8 @@ pub struct Leases {
     attempts: u64,
     /// How many processes there were by the last answer; 0 before the first.
     members: u16,
+    /// Its place among them.
+    rank: u16,
     /// When the next beat is due; at once where there is none.
     next_at: Option<Timestamp>,
     /// A look was asked for while an attempt was under way, which may have been too early for it.
@@ -70,6 +75,8 @@ pub struct Leases {
     renewed_at: Option<Timestamp>,
     /// Another process of this one's name, by the last answer.
     namesake: Option<Namesake>,
+    /// Rows of others that last for longer than they can, and since when each is seen.
+    ahead: BTreeMap<AheadRow, Timestamp>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -108,10 +115,12 @@ impl Leases {
             attempt: None,
             attempts: 0,
             members: 0,
+            rank: 0,
             next_at: None,
             looks_again: false,
             renewed_at: None,
             namesake: None,
+            ahead: BTreeMap::new(),
         }
     }
 
@@ -152,6 +161,11 @@ impl Leases {
         self.namesake
     }
 
+    /// How many rows of others last for longer than they can, by the last answer: the clock of the database was set back.
+    pub fn ahead(&self) -> usize {
+        self.ahead.len()
+    }
+
     /// Whether an earlier process has the name: this one waits until that one is gone.
     fn stands_aside(&self) -> bool {
         self.namesake == Some(Namesake::Earlier)
@@ -178,6 +192,10 @@ impl Leases {
         let renews =
             has_lease && self.renewed_at.is_none_or(|at| now >= at + self.terms.renew_every);
         let take = self.wanted();
+        let is_over = |since: &Timestamp| now.since(*since) >= self.terms.patience();
+        let ahead = self.ahead.keys().copied().collect();
+        let expired = self.ahead.iter().filter(|(_, since)| is_over(since));
+        let expired = expired.map(|(row, _)| *row).collect();
         self.attempt = Some(Attempt { number: self.attempts, began: now, renews });
         Some(LeaseHeartbeat {
             number: self.attempts,
@@ -186,6 +204,8 @@ impl Leases {
             renews,
             release,
             take,
+            ahead,
+            expired,
         })
     }
 
@@ -204,12 +224,14 @@ impl Leases {
         released
     }
 
-    /// How many shards one process holds at most: as many as are left when all hold alike, rounded up.
+    /// How many shards this process holds at most: all hold alike, and what is left goes to the first, one to each. So no process
+    /// holds none where there are enough.
     fn share(&self) -> usize {
         if self.stands_aside() {
             return 0;
         }
-        usize::from(self.shards.div_ceil(self.members.max(1)))
+        let members = self.members.max(1);
+        usize::from(self.shards / members + u16::from(self.rank < self.shards % members))
     }
 
     fn wanted(&self) -> u16 {
@@ -241,11 +263,14 @@ impl Leases {
             let lease = Lease { epoch: *epoch, trusted_until, leaves_at: None };
             self.held.insert(*shard, lease);
         }
+        // The table had each of them before now: it is seen for no longer than that.
+        let seen = answer.ahead.iter().map(|row| (*row, *self.ahead.get(row).unwrap_or(&now)));
+        self.ahead = seen.collect();
         let stood_aside = self.stands_aside();
         self.namesake = answer.namesake.filter(|_| self.stage == LeaseMembership::Member);
         let may_return = stood_aside && !self.stands_aside();
         let is_first = self.members == 0;
-        self.members = answer.members;
+        (self.members, self.rank) = (answer.members, answer.rank);
         self.balance(now);
         let has_more = !answer.taken.is_empty() || is_first;
         let looks_again = std::mem::take(&mut self.looks_again);

@@ -21,6 +21,7 @@ mod queue;
 mod reader;
 mod refusal;
 mod registry;
+mod repeated;
 mod schema;
 mod writer;
 
@@ -126,22 +127,35 @@ pub struct PostgresLink {
     shared: Arc<TableAccess>,
 }
 
+impl TableAccess {
+    /// Remembers what the server refused, if it does not end by itself.
+    fn heed(&self, error: &StoreError) {
+        if let StoreError::Server { code: Some(code), why, .. } = error
+            && refusal::is_lasting(code)
+        {
+            self.problems.push(PostgresProblem::Refused { code: code.clone(), why: why.clone() });
+        }
+    }
+}
+
 impl PostgresStore {
     /// Opens the database: makes its tables where there are none, and checks that they are this version's and this
-    /// cluster's. A text is the address, as libpq has it.
+    /// cluster's. A text is the address, as libpq has it. For another process that makes the tables at the same time it waits for
+    /// three TTLs at most.
     ///
     /// # Errors
     ///
     /// [`BadFile::OtherVersion`](dirigent_store::BadFile::OtherVersion) when another version made the tables;
     /// [`OpenError::OtherCluster`] when they are another cluster's, or one with other shards or another TTL; else what the
-    /// server or the network refused.
+    /// server or the network refused ([`StoreError::Server`]): a server before PostgreSQL 13, a role without the rights, a database
+    /// that does not exist.
     pub async fn open(
         options: impl Into<PostgresOptions>,
     ) -> Result<(Self, PostgresLink), OpenError> {
         let options = options.into();
         let (history_max, shards, terms) = (options.history_max, options.shards, options.terms);
         let server = Server::new(options)?;
-        schema::prepare(&server).await?;
+        let fitness = schema::prepare(&server).await?;
         let desk = LeaseDesk::new(terms, shards, Arc::clone(&server.clock));
         let shared = Arc::new(TableAccess {
             server,
@@ -153,6 +167,9 @@ impl PostgresStore {
             desk,
             registry: RegistryNews::default(),
         });
+        if let Some(problem) = fitness {
+            shared.problems.push(problem);
+        }
         Ok((Self { shared: Arc::clone(&shared) }, PostgresLink { shared }))
     }
 

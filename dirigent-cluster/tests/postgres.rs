@@ -1,7 +1,9 @@
 //! A real PostgreSQL, from the outside. Where none is installed each test says so and ends.
 
+mod clock;
 mod contract;
 mod cut;
+mod fit;
 mod keeper;
 mod leases;
 mod namesake;

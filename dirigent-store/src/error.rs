@@ -244,6 +244,18 @@ pub enum StoreError {
         /// The largest size, in bytes.
         limit: usize,
     },
+    /// The server of the database refused the work, or cannot be reached.
+    #[error("{}: {why}", path.display())]
+    Server {
+        /// The database.
+        path: PathBuf,
+        /// Whether the change that was asked for may have been made.
+        certainty: Certainty,
+        /// The server's code for it (SQLSTATE), where it answered.
+        code: Option<String>,
+        /// What that means, and what to do. Nothing of what was to be stored.
+        why: String,
+    },
     /// A panic interrupted the work. That is a bug of this crate.
     #[error("the work on {} was cut short", path.display())]
     Interrupted {
@@ -284,6 +296,7 @@ impl StoreError {
             | Self::Closed { path }
             | Self::Unwritable { path, .. }
             | Self::TooLarge { path, .. }
+            | Self::Server { path, .. }
             | Self::Interrupted { path } => path,
         }
     }
@@ -291,7 +304,7 @@ impl StoreError {
     /// Returns whether the requested change may have been made.
     pub fn certainty(&self) -> Certainty {
         match self {
-            Self::Io { certainty, .. } => *certainty,
+            Self::Io { certainty, .. } | Self::Server { certainty, .. } => *certainty,
             Self::BadFile { .. }
             | Self::BadRecord { .. }
             | Self::Broken { .. }
@@ -313,6 +326,7 @@ impl StoreError {
             | Self::BadRecord { .. }
             | Self::Broken { .. }
             | Self::Closed { .. }
+            | Self::Server { .. }
             | Self::Interrupted { .. } => ErrorKind::Store,
         }
     }
@@ -327,6 +341,7 @@ impl StoreError {
             | Self::Closed { .. }
             | Self::Unwritable { .. }
             | Self::TooLarge { .. }
+            | Self::Server { .. }
             | Self::Interrupted { .. } => None,
         }
     }

@@ -177,16 +177,16 @@ impl Database {
         self.tell("promote")
     }
 
-    /// Puts pgbouncer before the server, which gives a client a connection for the length of a transaction; returns the address of
-    /// a database through it, or `None` where pgbouncer is not installed.
+    /// Puts pgbouncer before the server, which gives a client a connection for the length of a `transaction` or a `statement`;
+    /// returns the address of a database through it, or `None` where pgbouncer is not installed.
     ///
     /// # Errors
     ///
     /// The keeper has ended.
-    pub fn add_pooler(&self, name: &str) -> io::Result<Option<String>> {
+    pub fn add_pooler(&self, name: &str, mode: &str) -> io::Result<Option<String>> {
         let folder = self.folder.display();
         let address = format!("host={folder} port=6432 user=postgres dbname={name}");
-        match self.tell("pooler") {
+        match self.tell(&format!("pooler {mode}")) {
             Ok(()) => Ok(Some(address)),
             Err(error) if error.kind() == io::ErrorKind::Other => Ok(None),
             Err(error) => Err(error),

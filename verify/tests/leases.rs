@@ -80,6 +80,14 @@ fn every_order_of_events_around_a_shard_that_one_of_three_processes_gives_back()
     ]);
 }
 
+/// A process dies, or cannot renew, when the table's clock is set back: another takes over, and not while the first trusts its
+/// lease.
+#[test]
+fn every_order_of_events_around_a_shard_while_the_clock_of_the_table_is_set_back() {
+    let of = || Setting::of(2).set_back();
+    explore_all([(of().crash(), 145), (of().partition(), 100), (of().late(), 185)]);
+}
+
 /// The clock of one process stands still while time goes by: leases promise nothing then, and the fence is enough.
 #[test]
 fn the_fence_holds_where_a_clock_does_not_run() {
@@ -116,6 +124,8 @@ fn without_any_of_its_rules_the_leases_break_a_promise() {
         ),
         (&slow.clone().drift(), Rule::TakeOverAfterTheEnd, Promise::OneTrusts),
         (&slow, Rule::NextEpoch, Promise::EachOwnerHasANewEpoch),
+        (&Setting::of(3).set_back(), Rule::AheadIsWatched, Promise::OneTrusts),
+        (&Setting::of(2).set_back().late(), Rule::ExpiredNamesTheRow, Promise::OneTrusts),
         (&resigns, Rule::ResignFirst, Promise::WhatIsGivenBackIsNotInUse),
         (&resigns, Rule::DrainBeforeTheEnd, Promise::WhatIsGivenBackIsNotInUse),
     ] {

@@ -48,6 +48,11 @@ impl Terms {
     pub fn trust(&self) -> Duration {
         self.ttl.saturating_sub(self.margin)
     }
+
+    /// How long a row of another process may stand unchanged until nothing trusts it: the TTL and the margin.
+    pub fn patience(&self) -> Duration {
+        self.ttl + self.margin
+    }
 }
 
 impl Default for Terms {

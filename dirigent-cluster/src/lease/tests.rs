@@ -35,7 +35,9 @@ fn granted(members: u16) -> impl Fn(&LeaseHeartbeat) -> LeaseAnswer {
         renewed: beat.held.clone(),
         taken: (0..beat.take).map(|shard| held(shard, 1)).collect(),
         members,
+        rank: 0,
         namesake: None,
+        ahead: Vec::new(),
     }
 }
 
@@ -184,12 +186,19 @@ fn a_process_that_leaves_calls_the_others_no_more_often_than_it_renews() {
 }
 
 #[test]
-fn shares_are_rounded_up_so_that_no_shard_is_left() {
-    for (members, share) in [(1, 8), (2, 4), (3, 3), (5, 2), (8, 1), (20, 1)] {
-        let mut leases = Leases::new(Terms::default(), SHARDS);
-        let first = beat(&mut leases, 0, 0, granted(members));
-        assert_eq!(first.take, 0, "nothing is taken before it is known who is there");
-        assert_eq!(leases.next_heartbeat(at(0)).unwrap().take, share, "of {members}");
+fn shares_differ_by_one_at_most_and_no_shard_is_left() {
+    for members in 1..=20 {
+        let shares = (0..members).map(|rank| {
+            let mut leases = Leases::new(Terms::default(), SHARDS);
+            let answer =
+                move |_: &LeaseHeartbeat| LeaseAnswer { members, rank, ..LeaseAnswer::default() };
+            let first = beat(&mut leases, 0, 0, answer);
+            assert_eq!(first.take, 0, "nothing is taken before it is known who is there");
+            leases.next_heartbeat(at(0)).map_or(0, |beat| beat.take)
+        });
+        let shares: Vec<_> = shares.collect();
+        assert_eq!(shares.iter().sum::<u16>(), SHARDS, "{shares:?}");
+        assert!(shares.iter().all(|share| share.abs_diff(SHARDS / members) <= 1), "{shares:?}");
     }
 }
 
@@ -276,4 +285,32 @@ fn a_later_process_of_the_name_changes_nothing_and_one_that_leaves_asks_for_none
     assert_eq!(leases.namesake(), None);
     let leaving = beat(&mut leases, 8_500, 0, named(1, Namesake::Earlier));
     assert!(leaving.renews && leaving.release.is_empty());
+}
+
+/// As `granted`, and this row of another process lasts for longer than it can.
+fn ahead(version: i64) -> impl Fn(&LeaseHeartbeat) -> LeaseAnswer {
+    let row = AheadRow { row: LeaseRow::Shard(Shard::new(9)), version };
+    move |beat| LeaseAnswer { ahead: vec![row], ..granted(1)(beat) }
+}
+
+#[test]
+fn a_row_from_before_the_clock_went_back_has_expired_when_it_stood_unchanged_for_ttl_and_margin() {
+    let mut leases = alone();
+    beat(&mut leases, 1_400, 600, ahead(7));
+    assert_eq!(leases.ahead(), 1);
+    for now in [3_000, 12_999] {
+        let looks = beat(&mut leases, now, 0, ahead(7));
+        assert_eq!((looks.ahead.len(), looks.expired.len()), (1, 0), "{now}");
+    }
+    // It was seen at 2,000 at the earliest.
+    leases.look_now();
+    let takes = leases.next_heartbeat(at(13_000)).unwrap();
+    assert_eq!((takes.expired.len(), takes.expired), (1, takes.ahead.clone()));
+    // A beat that fails forgets nothing.
+    leases.failed(at(13_500), takes.number);
+    assert_eq!(beat(&mut leases, 14_500, 0, ahead(8)).expired.len(), 1);
+    // It was renewed, so it is another row; and what the table does not name is not watched.
+    assert_eq!(beat(&mut leases, 25_499, 0, ahead(8)).expired.len(), 0);
+    assert_eq!(beat(&mut leases, 26_499, 0, granted(1)).expired.len(), 1);
+    assert_eq!(leases.ahead(), 0);
 }

@@ -6,10 +6,13 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
 use super::owners::Owners;
-use crate::lease::{Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, Namesake, Shard};
+use crate::lease::{
+    AheadRow, Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, LeaseRow, Namesake, Shard, Terms,
+};
 
 /// One atomic step. Rows are locked before the time is looked at, and those that another process has locked are passed over.
-/// A shard that is held or given back here is not taken as well: no row is changed twice. Another process of the
+/// A shard that is held or given back here is not taken as well: no row is changed twice. A row that lasts for longer than it can
+/// is named by the transaction that wrote it, so one that was renewed meanwhile is another. Another process of the
 /// same name counts once it has renewed after this one began, as a later one has with its first beat: the row of one that was killed
 /// stays until it expires.
 const BEAT: &str = "
@@ -20,7 +23,9 @@ WITH member AS (
     RETURNING m.process, m.since
 ), gone AS (
     DELETE FROM dirigent.members
-    WHERE (process = $1 AND NOT $3) OR (process <> $1 AND expires_at < clock_timestamp())
+    WHERE (process = $1 AND NOT $3) OR (process <> $1 AND (expires_at < clock_timestamp()
+        OR (process, xmin::text::int8) IN (SELECT key, version FROM unnest($11::bool[], $12::int8[], $13::int8[], $14::bool[]) AS watched (is_shard, key, version, is_over) WHERE is_over AND NOT is_shard)
+    ))
     RETURNING process
 ), mine AS MATERIALIZED (
     SELECT s.shard FROM dirigent.shards s
@@ -35,7 +40,9 @@ WITH member AS (
     WHERE s.shard = back.shard AND s.epoch = back.epoch AND s.owner = $1 RETURNING s.shard
 ), free AS MATERIALIZED (
     SELECT shard FROM dirigent.shards
-    WHERE (owner IS NULL OR owner = $1 OR expires_at < clock_timestamp())
+    WHERE (owner IS NULL OR owner = $1 OR expires_at < clock_timestamp()
+            OR (shard, xmin::text::int8) IN (SELECT key, version FROM unnest($11::bool[], $12::int8[], $13::int8[], $14::bool[]) AS watched (is_shard, key, version, is_over) WHERE is_over AND is_shard)
+        )
         AND shard <> ALL ($4::int4[] || $7::int4[])
     ORDER BY shard LIMIT $9 FOR UPDATE SKIP LOCKED
 ), taken AS (
@@ -43,16 +50,33 @@ WITH member AS (
     SET owner = $1, epoch = s.epoch + 1, expires_at = clock_timestamp() + $2 * interval '1 millisecond'
     FROM free WHERE s.shard = free.shard RETURNING s.shard, s.epoch
 )
-SELECT 'renewed' AS what, shard, epoch FROM renewed
-UNION ALL SELECT 'taken', shard, epoch FROM taken
-UNION ALL SELECT 'others', count(*)::int4, 0 FROM dirigent.members
+SELECT 'renewed' AS what, shard, epoch, 0::int8 AS version FROM renewed
+UNION ALL SELECT 'taken', shard, epoch, 0 FROM taken
+UNION ALL SELECT 'others', count(*)::int4, count(*) FILTER (WHERE process < $1), 0 FROM dirigent.members
     WHERE process <> $1 AND expires_at >= clock_timestamp()
-UNION ALL SELECT 'registry', 0, registry FROM dirigent.cluster
+        AND (process, xmin::text::int8) NOT IN (SELECT key, version FROM unnest($11::bool[], $12::int8[], $13::int8[], $14::bool[]) AS watched (is_shard, key, version, is_over) WHERE is_over AND NOT is_shard)
+UNION ALL SELECT 'registry', 0, registry, 0 FROM dirigent.cluster
 UNION ALL SELECT CASE WHEN m.since < o.since OR (m.since = o.since AND m.process < o.process)
-        THEN 'later' ELSE 'earlier' END, 0, 0
+        THEN 'later' ELSE 'earlier' END, 0, 0, 0
     FROM dirigent.members o LEFT JOIN member m ON true
     WHERE o.name = $10 AND $10 <> '' AND o.process <> $1 AND o.expires_at >= clock_timestamp()
-        AND (m.since IS NULL OR o.expires_at > m.since + $2 * interval '1 millisecond')";
+        AND (m.since IS NULL OR o.expires_at > m.since + $2 * interval '1 millisecond')
+        AND o.expires_at <= clock_timestamp() + $15 * interval '1 millisecond'
+        AND (o.process, o.xmin::text::int8) NOT IN (SELECT key, version FROM unnest($11::bool[], $12::int8[], $13::int8[], $14::bool[]) AS watched (is_shard, key, version, is_over) WHERE NOT is_shard)
+UNION ALL SELECT 'shard ahead', shard, 0, xmin::text::int8 FROM dirigent.shards
+    WHERE owner <> $1 AND (expires_at > clock_timestamp() + $15 * interval '1 millisecond'
+        OR (shard, xmin::text::int8) IN (SELECT key, version FROM unnest($11::bool[], $12::int8[], $13::int8[], $14::bool[]) AS watched (is_shard, key, version, is_over) WHERE is_shard)
+    )
+UNION ALL SELECT 'member ahead', 0, process, xmin::text::int8 FROM dirigent.members
+    WHERE process <> $1 AND (expires_at > clock_timestamp() + $15 * interval '1 millisecond'
+        OR (process, xmin::text::int8) IN (SELECT key, version FROM unnest($11::bool[], $12::int8[], $13::int8[], $14::bool[]) AS watched (is_shard, key, version, is_over) WHERE NOT is_shard)
+    )";
+
+/// The statement. What is watched is asked for only where something is: planning that costs a third of a look.
+fn statement(watches: bool) -> String {
+    let lines = BEAT.split_inclusive('\n');
+    lines.filter(|line| watches || !line.contains("AS watched (")).collect()
+}
 
 /// Tells the others to look.
 const CALL: &str = "SELECT pg_notify('dirigent', 'look')";
@@ -70,16 +94,18 @@ pub(super) struct Told {
 pub(super) async fn ask(
     client: &Client,
     (process, name): (i64, &str),
-    ttl: Duration,
+    terms: &Terms,
     beat: &LeaseHeartbeat,
 ) -> Result<Told, Error> {
-    let ttl = ttl.as_secs_f64() * 1_000.0;
+    let millis = |time: Duration| time.as_secs_f64() * 1_000.0;
+    let (ttl, patience) = (millis(terms.ttl), millis(terms.patience()));
+    let ahead = AheadColumns::of(beat);
     let (held, held_epochs) = columns(&beat.held);
     let (back, back_epochs) = columns(&beat.release);
     let take = i64::from(beat.take);
     let rows = client
         .query_typed(
-            BEAT,
+            &statement(!beat.ahead.is_empty()),
             &[
                 (&process, Type::INT8),
                 (&ttl, Type::FLOAT8),
@@ -91,6 +117,11 @@ pub(super) async fn ask(
                 (&back_epochs, Type::INT8_ARRAY),
                 (&take, Type::INT8),
                 (&name, Type::TEXT),
+                (&ahead.are_shards, Type::BOOL_ARRAY),
+                (&ahead.keys, Type::INT8_ARRAY),
+                (&ahead.versions, Type::INT8_ARRAY),
+                (&ahead.are_over, Type::BOOL_ARRAY),
+                (&patience, Type::FLOAT8),
             ],
         )
         .await?;
@@ -110,7 +141,16 @@ pub(super) async fn ask(
             "later" => {
                 answer.namesake.get_or_insert(Namesake::Later);
             }
-            _ => answer.members = answer.members.saturating_add(number),
+            "shard ahead" => answer
+                .ahead
+                .push(AheadRow { row: LeaseRow::Shard(Shard::new(number)), version: row.get(3) }),
+            "member ahead" => {
+                answer.ahead.push(AheadRow { row: LeaseRow::Member(epoch), version: row.get(3) });
+            }
+            _ => {
+                answer.members = answer.members.saturating_add(number);
+                answer.rank = u16::try_from(epoch).unwrap_or(u16::MAX);
+            }
         }
     }
     if beat.is_news() {
@@ -136,6 +176,32 @@ pub(super) async fn owners(client: &Client) -> Result<Owners, Error> {
         }
     }
     Ok(owners)
+}
+
+/// What is watched, by columns.
+#[derive(Default)]
+struct AheadColumns {
+    are_shards: Vec<bool>,
+    keys: Vec<i64>,
+    versions: Vec<i64>,
+    are_over: Vec<bool>,
+}
+
+impl AheadColumns {
+    fn of(beat: &LeaseHeartbeat) -> Self {
+        let mut columns = Self::default();
+        for ahead in &beat.ahead {
+            let (is_shard, key) = match ahead.row {
+                LeaseRow::Shard(shard) => (true, i64::from(shard.get())),
+                LeaseRow::Member(process) => (false, process),
+            };
+            columns.are_shards.push(is_shard);
+            columns.keys.push(key);
+            columns.versions.push(ahead.version);
+            columns.are_over.push(beat.expired.contains(ahead));
+        }
+        columns
+    }
 }
 
 fn columns(held: &[HeldShard]) -> (Vec<i32>, Vec<i64>) {

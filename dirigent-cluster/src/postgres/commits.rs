@@ -12,8 +12,7 @@ use tokio_postgres::{Client, Error, Row};
 use super::TableAccess;
 use super::queue::{Committed, Fenced, LeaseAnswer, answer};
 use super::reader::{ROWS, take_in};
-use super::refusal::{refused, same};
-use super::writer::is_late;
+use super::refusal::{is_late, refused, same};
 use crate::lease::shard_of;
 
 /// A shard whose row is locked so cannot get another owner before this statement has ended, and one that has another owner is not
@@ -127,7 +126,7 @@ impl CommitGroup<'_> {
         let server = &self.shared.server;
         let wanted = jobs.iter().filter(|job| self.is_unknown(&job.commit));
         let wanted: Vec<_> = wanted.map(|job| job.commit.channel).collect();
-        let rows = server.in_time(server.terms.ttl, Action::Read, self.rows(&wanted)).await;
+        let rows = server.in_time(server.terms.ttl, self.rows(&wanted)).await;
         let rows = match rows {
             Ok(rows) => rows,
             Err(error) => return self.fail(jobs.into_iter().map(|job| job.to), &error),
@@ -152,7 +151,7 @@ impl CommitGroup<'_> {
         if ready.is_empty() {
             return true;
         }
-        let made = server.in_time(server.terms.ttl, Action::Write, self.write(&columns, &ready));
+        let made = server.in_time(server.terms.ttl, self.write(&columns, &ready));
         match made.await {
             Ok(rows) => self.conclude(&rows, ready).await,
             Err(error) => self.fail(ready.into_iter().map(|ready| ready.to), &error),
@@ -319,6 +318,7 @@ impl CommitGroup<'_> {
 
     /// Answers all of them with this failure. Returns whether the connection may be used further.
     fn fail(&self, jobs: impl Iterator<Item = LeaseAnswer<Committed>>, error: &StoreError) -> bool {
+        self.shared.heed(error);
         for to in jobs {
             answer(to, Err(same(error)));
         }

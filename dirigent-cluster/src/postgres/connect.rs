@@ -77,7 +77,7 @@ impl Server {
         let mut last = None;
         let places = (0..self.hosts.len()).map(|place| (first + place) % self.hosts.len());
         for (place, config) in places.filter_map(|place| Some((place, self.hosts.get(place)?))) {
-            match self.in_time(limit, Action::Find, self.connect_to(config)).await {
+            match self.in_time(limit, self.connect_to(config)).await {
                 Ok(session) => {
                     self.reached.store(place, Ordering::Relaxed);
                     return Ok(session);
@@ -85,7 +85,7 @@ impl Server {
                 Err(error) => last = Some(error),
             }
         }
-        Err(last.unwrap_or_else(|| away(&self.address, Action::Find)))
+        Err(last.unwrap_or_else(|| away(&self.address)))
     }
 
     async fn connect_to(&self, config: &Config) -> Result<Session, StoreError> {
@@ -103,14 +103,13 @@ impl Server {
     pub(super) async fn in_time<T>(
         &self,
         limit: Duration,
-        action: Action,
         work: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         let over = self.clock.sleep_until(self.clock.now() + limit);
         tokio::select! {
             biased;
             done = work => done,
-            () = over => Err(no_answer(&self.address, action)),
+            () = over => Err(no_answer(&self.address)),
         }
     }
 }

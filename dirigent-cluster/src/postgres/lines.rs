@@ -2,13 +2,13 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
+use std::sync::Mutex;
 use std::time::Duration;
-
-use dirigent_store::{Action, StoreError};
 
 use super::TableAccess;
 use super::connect::Session;
 use super::refusal::away;
+use super::repeated::Repeated;
 
 /// The wait before a connection is made again; doubles.
 const AGAIN: Duration = Duration::from_millis(50);
@@ -20,6 +20,8 @@ pub(super) struct Lines<'a> {
     pub(super) shared: &'a TableAccess,
     /// This start of this process, in the tables.
     pub(super) process: i64,
+    /// Of the beats, and of the connection that writes.
+    pub(super) beats: Mutex<Repeated>,
 }
 
 /// How a connection's work ended.
@@ -34,7 +36,7 @@ impl<'a> Lines<'a> {
     pub(super) fn new(shared: &'a TableAccess) -> Self {
         let now = shared.server.clock.now().as_millis();
         let drawn = RandomState::new().hash_one((now, std::process::id()));
-        Self { shared, process: drawn.cast_signed() }
+        Self { shared, process: drawn.cast_signed(), beats: Mutex::default() }
     }
 
     /// Writes until the store is closed.
@@ -58,23 +60,25 @@ impl<'a> Lines<'a> {
                     }
                     wait = AGAIN;
                 }
-                Err(error) => not_connected("writes", &error),
+                Err(error) => self.beats_failed(&error),
             }
             if self.shared.desk.is_ending() {
                 return;
             }
             let address = &self.shared.server.address;
-            self.shared.jobs.writes.fail_all(|| away(address, Action::Write));
+            self.shared.jobs.writes.fail_all(|| away(address));
             self.pause(&mut wait).await;
         }
     }
 
     /// Reads until it is dropped.
     pub(super) async fn read(&self) {
+        let mut failures = Repeated::default();
         let mut wait = AGAIN;
         loop {
             match self.shared.server.connect().await {
                 Ok(Session { client, mut pump, .. }) => {
+                    failures.succeeded("the connection that reads is made again");
                     wait = AGAIN;
                     tokio::select! {
                         biased;
@@ -82,20 +86,24 @@ impl<'a> Lines<'a> {
                         () = &mut pump => {}
                     }
                 }
-                Err(error) => not_connected("reads", &error),
+                Err(error) => {
+                    failures.failed("the connection that reads could not be made", &error);
+                }
             }
             let address = &self.shared.server.address;
-            self.shared.jobs.reads.fail_all(|| away(address, Action::Read));
+            self.shared.jobs.reads.fail_all(|| away(address));
             self.pause(&mut wait).await;
         }
     }
 
     /// Listens until it is dropped.
     pub(super) async fn listen(&self) {
+        let mut failures = Repeated::default();
         let mut wait = AGAIN;
         loop {
             match self.shared.server.connect().await {
                 Ok(mut session) => {
+                    failures.succeeded("the connection that listens is made again");
                     let mut pump =
                         std::mem::replace(&mut session.pump, Box::pin(std::future::pending()));
                     tokio::select! {
@@ -105,7 +113,9 @@ impl<'a> Lines<'a> {
                         () = &mut pump => {}
                     }
                 }
-                Err(error) => not_connected("listens", &error),
+                Err(error) => {
+                    failures.failed("the connection that listens could not be made", &error);
+                }
             }
             self.pause(&mut wait).await;
         }
@@ -116,9 +126,4 @@ impl<'a> Lines<'a> {
         clock.sleep_until(clock.now() + *wait).await;
         *wait = (self.shared.server.terms.ttl / AGAIN_PARTS).min(*wait * 2);
     }
-}
-
-fn not_connected(what: &str, error: &StoreError) {
-    let cause = std::error::Error::source(error).map(tracing::field::display);
-    tracing::warn!(%error, cause, "the connection that {what} could not be made; trying again");
 }

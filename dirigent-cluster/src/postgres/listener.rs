@@ -28,7 +28,7 @@ impl Lines<'_> {
             // On another connection: behind a pooler that has only one, the call would be heard where it is made.
             let called = |answer| Read::Call(probe.clone(), answer);
             self.shared.jobs.read(&server.address, called).await?;
-            let heard = server.in_time(server.terms.ttl, Action::Read, async {
+            let heard = server.in_time(server.terms.ttl, async {
                 self.until_note(session, Some(&probe)).await;
                 Ok(())
             });

@@ -97,6 +97,11 @@ impl LeaseDesk {
         self.state().leases.namesake()
     }
 
+    /// How many rows of others last for longer than they can.
+    pub(super) fn ahead(&self) -> usize {
+        self.state().leases.ahead()
+    }
+
     pub(super) fn resign(&self) {
         self.change(|leases, _| leases.resign());
         self.called.notify_one();

@@ -30,6 +30,17 @@ pub enum PostgresProblem {
     /// Notifications do not arrive, own ones included: a pooler in between keeps them back. What they would tell is found by
     /// looking instead.
     Silent,
+    /// The server refused what the store needs, for example because its disk is full or the role lacks a right. What was asked is
+    /// tried again.
+    Refused {
+        /// The server's code for it (SQLSTATE).
+        code: String,
+        /// What that means, and what to do.
+        why: String,
+    },
+    /// The database's clock was set back: leases of other processes last for longer than a lease can. What is not renewed is
+    /// taken over when it stood unchanged for the TTL and a tenth by this process's clock.
+    ClockSetBack,
     /// Another process that runs at the same time has this one's name
     /// ([`PostgresOptions::process`](crate::PostgresOptions::process)). The one that began later acts for no channel until the
     /// other one has ended; so one of them can be ended, or given another name, without loss.
@@ -41,6 +52,14 @@ pub enum PostgresProblem {
     },
 }
 
+impl PostgresProblem {
+    /// The server takes no writes.
+    pub(super) fn read_only() -> Self {
+        let why = "the database is read-only here, for example a standby: this process acts for no channel until it takes writes";
+        Self::Refused { code: "25006".to_owned(), why: why.to_owned() }
+    }
+}
+
 impl fmt::Display for PostgresProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -50,6 +69,11 @@ impl fmt::Display for PostgresProblem {
             Self::Silent => f.write_str(
                 "notifications of the database do not arrive, perhaps because of a pooler in between: \
                  the tables are looked at instead",
+            ),
+            Self::Refused { why, .. } => f.write_str(why),
+            Self::ClockSetBack => f.write_str(
+                "the database's clock was set back: a lease that another process left is taken over when this process saw it \
+                 unchanged for the TTL and a tenth",
             ),
             Self::Namesake { name, which: Namesake::Earlier } => write!(
                 f,

@@ -9,7 +9,7 @@ use dirigent::ports::Identity;
 use dirigent::snapshot::AgentKey;
 use dirigent::store::{Commit, Revision, StoredChannel};
 use dirigent::{AgentId, ChannelId};
-use dirigent_store::{Action, StoreError};
+use dirigent_store::StoreError;
 use tokio::sync::{Notify, oneshot};
 
 use super::refusal::away;
@@ -193,7 +193,7 @@ impl Jobs {
         let (to, answered) = oneshot::channel();
         self.reads.push(read(to), || closed(address));
         // It was cut off with its connection.
-        answered.await.unwrap_or_else(|_| Err(away(address, Action::Read)))
+        answered.await.unwrap_or_else(|_| Err(away(address)))
     }
 
     pub(super) async fn write<T>(

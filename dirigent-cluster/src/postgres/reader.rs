@@ -41,7 +41,7 @@ impl Lines<'_> {
             };
             let server = &self.shared.server;
             let limit = server.terms.ttl.max(READ_MAX);
-            if server.in_time(limit, Action::Read, all).await.is_err() || client.is_closed() {
+            if server.in_time(limit, all).await.is_err() || client.is_closed() {
                 return;
             }
         }
@@ -69,7 +69,7 @@ impl Reading<'_> {
                 | Read::Identities(_)
                 | Read::Call(..)) => {
                     if is_lost {
-                        other.fail(away(&self.shared.server.address, Action::Read));
+                        other.fail(away(&self.shared.server.address));
                     } else {
                         is_lost = self.one(other).await.is_err();
                     }
@@ -93,12 +93,15 @@ impl Reading<'_> {
     }
 
     fn refused(&self, error: &Error) -> StoreError {
-        refused(&self.shared.server.address, Action::Read, error)
+        let refused = refused(&self.shared.server.address, Action::Read, error);
+        self.shared.heed(&refused);
+        refused
     }
 
     fn answer<T>(&self, to: LeaseAnswer<T>, with: Result<T, Error>) -> Result<(), ()> {
         let is_read = with.is_ok();
-        answer(to, with.map_err(|error| self.refused(&error)));
+        let with = with.map_err(|error| self.refused(&error));
+        answer(to, with);
         if is_read { Ok(()) } else { Err(()) }
     }
 

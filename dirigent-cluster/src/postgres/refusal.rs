@@ -1,44 +1,35 @@
-//! What PostgreSQL refuses, in this crate's words.
+//! What PostgreSQL refuses, in this crate's words. The server's own text is not repeated: it may quote what was to be stored.
 
-use std::fmt;
-use std::io;
 use std::path::Path;
 
 use dirigent::ports::Certainty;
 use dirigent_store::{Action, StoreError};
 use tokio_postgres::Error;
-use tokio_postgres::error::SqlState;
-
-/// What the server said, without its text, which may quote what was to be stored; or how the connection failed.
-#[derive(Debug)]
-enum Said {
-    Code(SqlState),
-    Nothing(Option<String>),
-}
-
-impl fmt::Display for Said {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Code(code) => write!(f, "the server answered with SQLSTATE {}", code.code()),
-            Self::Nothing(Some(reason)) => write!(f, "the connection failed: {reason}"),
-            Self::Nothing(None) => f.write_str("the connection failed"),
-        }
-    }
-}
-
-impl std::error::Error for Said {}
+use tokio_postgres::error::{DbError, SqlState};
 
 /// What was refused, as the store's error.
 pub(super) fn refused(address: &Path, action: Action, error: &Error) -> StoreError {
-    let code = error.code().cloned();
-    let kind = kind_of(code.as_ref());
+    let Some(said) = error.as_db_error() else {
+        let why = format!("the connection failed: {}", reason(error));
+        let certainty =
+            if action == Action::Read { Certainty::NotDone } else { Certainty::Unknown };
+        return server(address, certainty, None, why);
+    };
+    let code = said.code();
     // A statement that the server has refused has changed nothing. One that was cut off may have.
-    let is_refused = code.as_ref().is_some_and(|code| !is_cut_off(code));
-    let certainty =
-        if is_refused || action == Action::Read { Certainty::NotDone } else { Certainty::Unknown };
-    let said = code.map_or_else(|| Said::Nothing(Some(reason(error))), Said::Code);
-    let source = io::Error::new(kind, said);
-    StoreError::Io { action, path: address.to_owned(), certainty, source }
+    let is_refused = !is_cut_off(code) || action == Action::Read;
+    let certainty = if is_refused { Certainty::NotDone } else { Certainty::Unknown };
+    let why = format!("{} (SQLSTATE {})", meaning(said), code.code());
+    server(address, certainty, Some(code.code().to_owned()), why)
+}
+
+fn server(address: &Path, certainty: Certainty, code: Option<String>, why: String) -> StoreError {
+    StoreError::Server { path: address.to_owned(), certainty, code, why }
+}
+
+/// This was found out, not said by the server: nothing was done.
+pub(super) fn unfit(address: &Path, why: impl Into<String>) -> StoreError {
+    server(address, Certainty::NotDone, None, why.into())
 }
 
 /// What the client says of a connection that failed: nothing of what was to be stored.
@@ -48,36 +39,75 @@ fn reason(error: &Error) -> String {
 }
 
 /// The statement was not sent: there is no connection.
-pub(super) fn away(address: &Path, action: Action) -> StoreError {
-    let source = io::Error::new(io::ErrorKind::NotConnected, Said::Nothing(None));
-    StoreError::not_done(action, address, source)
+pub(super) fn away(address: &Path) -> StoreError {
+    server(address, Certainty::NotDone, None, "there is no connection".to_owned())
 }
 
+const LATE: &str = "the server did not answer in time";
+
 /// The answer did not come in time.
-pub(super) fn no_answer(address: &Path, action: Action) -> StoreError {
-    StoreError::unknown(action, address, io::ErrorKind::TimedOut.into())
+pub(super) fn no_answer(address: &Path) -> StoreError {
+    server(address, Certainty::Unknown, None, LATE.to_owned())
+}
+
+/// Whether the answer did not come in time: what is on the connection is not known any more.
+pub(super) fn is_late(error: &StoreError) -> bool {
+    matches!(error, StoreError::Server { code: None, why, .. } if why == LATE)
 }
 
 /// The same error once more, for others whose changes were made with the same statement.
 pub(super) fn same(error: &StoreError) -> StoreError {
-    if let StoreError::Io { action, path, certainty, source } = error {
-        let (action, path, certainty) = (*action, path.clone(), *certainty);
-        return StoreError::Io { action, path, certainty, source: source.kind().into() };
+    if let StoreError::Server { path, certainty, code, why } = error {
+        return server(path, *certainty, code.clone(), why.clone());
     }
     StoreError::Interrupted { path: error.path().to_owned() }
 }
 
-fn kind_of(code: Option<&SqlState>) -> io::ErrorKind {
-    let Some(code) = code else {
-        return io::ErrorKind::ConnectionAborted;
-    };
-    match code.code() {
-        "53100" => io::ErrorKind::StorageFull,
-        "53200" => io::ErrorKind::OutOfMemory,
-        "25006" | "42501" => io::ErrorKind::PermissionDenied,
-        "57014" => io::ErrorKind::TimedOut,
-        "57P03" | "53300" => io::ErrorKind::NotConnected,
-        _ => io::ErrorKind::Other,
+/// Whether an operator has to look at it: it does not end by itself, as the restart of a server does.
+pub(super) fn is_lasting(code: &str) -> bool {
+    !["57P", "08", "40"].iter().any(|class| code.starts_with(class)) && code != "57014"
+}
+
+/// What a code means here, and what to do.
+fn meaning(said: &DbError) -> &'static str {
+    // A pooler has one code for all that it refuses.
+    if said.message().contains("statement pooling") {
+        return "the pooler lends a connection for one statement (pool_mode = statement), and the tables are made in one \
+            transaction: open the store once without the pooler, or set pool_mode = transaction";
+    }
+    match said.code().code() {
+        "53100" => "the disk of the database's server is full",
+        "53200" => "the database's server is out of memory",
+        "53300" => {
+            "the database's server takes no more connections: raise max_connections, or use a pooler"
+        }
+        "25006" => {
+            "the database is read-only here, for example a standby: name the server that takes writes"
+        }
+        "42501" => {
+            "the role lacks a right: it needs SELECT, INSERT, UPDATE and DELETE on the tables in the schema dirigent, and USAGE \
+             on the schema; to make the tables it needs CREATE on the database"
+        }
+        "3D000" => "the server has no database of this name: create it, or name another",
+        "28000" => {
+            "the server does not let this role in: it is unknown, or pg_hba.conf has no line for it"
+        }
+        "28P01" => "the server does not take this role's password",
+        "42P01" | "3F000" => {
+            "a table is missing: it was removed, or this is another database than the one that was opened"
+        }
+        "42703" | "42883" | "42804" => "the tables are not those that this version made",
+        "42601" | "0A000" => {
+            "the server does not know the statement: PostgreSQL 13 or newer is needed"
+        }
+        "57014" => {
+            "the server gave the statement up: statement_timeout is too short, or someone cancelled it"
+        }
+        "57P01" | "57P02" => "the server was ended",
+        "57P03" => "the server is starting or ending",
+        "55P03" => "a row is locked for longer than lock_timeout",
+        "40001" | "40P01" => "two statements waited for each other",
+        _ => "the server refused",
     }
 }
 

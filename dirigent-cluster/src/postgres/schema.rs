@@ -1,11 +1,15 @@
 //! The tables: made, brought to this version, and checked.
 
+use std::time::Duration;
+
+use dirigent::ports::Timestamp;
 use dirigent_store::{Action, BadFile, OpenError, StoreError};
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Error};
+use tokio_postgres::{Client, Error, Transaction};
 
 use super::connect::Server;
-use super::refusal::refused;
+use super::problem::PostgresProblem;
+use super::refusal::{no_answer, refused, unfit};
 
 /// The version of the tables that the first migration makes. Records of versions before have other names for some fields, so their
 /// tables are refused.
@@ -78,59 +82,127 @@ CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON dirigent.identities
     FOR EACH ROW EXECUTE FUNCTION dirigent.registry_changed();
 "];
 
+/// The version that they bring the tables to.
+const NEWEST: usize = FIRST + MIGRATIONS.len() - 1;
+
 /// Two processes that make the tables at once do it one after the other.
 const LOCK: i64 = 0x6469_7267;
 
-/// Makes the tables, or checks them.
-pub(super) async fn prepare(server: &Server) -> Result<(), OpenError> {
+/// How many TTLs it may take at most, beside the connection.
+const OPEN_TTLS: u32 = 3;
+/// How often it is tried to get the lock.
+const LOCK_EVERY: Duration = Duration::from_millis(100);
+/// The oldest server, by its number: older ones do not know the statements.
+const OLDEST: i32 = 130_000;
+
+/// Makes the tables, or checks them. Returns what is wrong and may end by itself.
+pub(super) async fn prepare(server: &Server) -> Result<Option<PostgresProblem>, OpenError> {
     let mut session = server.connect().await?;
-    let refused = |error: Error| refused(&server.address, Action::Read, &error);
+    let limit = server.clock.now() + server.terms.ttl * OPEN_TTLS;
+    let address = &server.address;
+    let mut preparing = std::pin::pin!(prepare_on(server, &mut session.client, limit));
     tokio::select! {
         biased;
-        prepared = migrate(server, &mut session.client) => {
-            prepared.map_err(refused)?.map_err(|bad| StoreError::BadFile {
-                path: server.address.clone(),
-                source: bad,
-            })?;
-        }
-        // Whatever was asked is answered with an error then.
-        () = &mut session.pump => return Err(super::refusal::away(&server.address, Action::Read).into()),
-    }
-    tokio::select! {
-        biased;
-        found = same_cluster(server, &session.client) => match found.map_err(refused)? {
-            None => Ok(()),
-            Some(found) => Err(OpenError::OtherCluster { path: server.address.clone(), found }),
-        },
-        () = &mut session.pump => Err(super::refusal::away(&server.address, Action::Read).into()),
+        prepared = &mut preparing => prepared,
+        // Whatever was asked is answered with an error then, perhaps with the server's last words.
+        () = &mut session.pump => preparing.await,
+        // The one after the wait for the lock, so that this is said.
+        () = server.clock.sleep_until(limit + LOCK_EVERY * 10) => Err(no_answer(address).into()),
     }
 }
 
-/// Brings the tables to this version.
-async fn migrate(server: &Server, client: &mut Client) -> Result<Result<(), BadFile>, Error> {
-    let transaction = client.transaction().await?;
-    let lock = "SELECT pg_advisory_xact_lock($1)";
-    transaction.query_typed(lock, &[(&LOCK, Type::INT8)]).await?;
-    let found = "SELECT to_regclass('dirigent.version')::text";
-    let row = transaction.query_typed(found, &[]).await?;
-    let exists = row.first().and_then(|row| row.get::<_, Option<String>>(0)).is_some();
-    let version = if exists {
-        let rows = transaction.query_typed("SELECT number FROM dirigent.version", &[]).await?;
-        rows.first().map_or(0, |row| row.get::<_, i32>(0))
-    } else {
-        0
-    };
+async fn prepare_on(
+    server: &Server,
+    client: &mut Client,
+    limit: Timestamp,
+) -> Result<Option<PostgresProblem>, OpenError> {
+    let failed = |error: Error| refused(&server.address, Action::Read, &error);
+    // The lock, and a transaction, only where something is to be made.
+    if version_of(server, client).await?.is_none_or(|version| version < NEWEST) {
+        migrate(server, client, limit).await?;
+    }
+    if let Some(found) = same_cluster(server, client).await.map_err(failed)? {
+        return Err(OpenError::OtherCluster { path: server.address.clone(), found });
+    }
+    may_write(server, client).await
+}
+
+/// The version of the tables, if there are any.
+async fn version_of(server: &Server, client: &Client) -> Result<Option<usize>, OpenError> {
+    let failed = |error: Error| refused(&server.address, Action::Read, &error);
+    // `to_regclass` would answer from what the session remembers, though another process has made the tables since.
+    let found = "SELECT current_setting('server_version_num')::int4, EXISTS (
+        SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'dirigent' AND tablename = 'version')";
+    let rows = client.query_typed(found, &[]).await.map_err(failed)?;
+    let row = rows.first();
+    if let Some(number) = row.map(|row| row.get::<_, i32>(0))
+        && is_too_old(number)
+    {
+        let why = format!("the server is PostgreSQL {}: 13 or newer is needed", number / 10_000);
+        return Err(unfit(&server.address, why).into());
+    }
+    if !row.is_some_and(|row| row.get::<_, bool>(1)) {
+        return Ok(None);
+    }
+    let rows =
+        client.query_typed("SELECT number FROM dirigent.version", &[]).await.map_err(failed)?;
+    let version = rows.first().map_or(0, |row| row.get::<_, i32>(0));
     let version = usize::try_from(version).unwrap_or_default();
-    let newest = FIRST + MIGRATIONS.len() - 1;
-    if version == newest {
-        return Ok(Ok(()));
-    }
-    if exists && (version < FIRST || version > newest) {
+    if !(FIRST..=NEWEST).contains(&version) {
         let number = |version| u64::try_from(version).unwrap_or(u64::MAX);
-        return Ok(Err(BadFile::OtherVersion { found: number(version), reads: number(newest) }));
+        let source = BadFile::OtherVersion { found: number(version), reads: number(NEWEST) };
+        return Err(StoreError::BadFile { path: server.address.clone(), source }.into());
     }
-    let done = if exists { version + 1 - FIRST } else { 0 };
-    if !exists {
+    Ok(Some(version))
+}
+
+const fn is_too_old(number: i32) -> bool {
+    number < OLDEST
+}
+
+/// Brings the tables to this version.
+async fn migrate(server: &Server, client: &mut Client, limit: Timestamp) -> Result<(), OpenError> {
+    let failed = |error: Error| refused(&server.address, Action::Write, &error);
+    let transaction = client.transaction().await.map_err(failed)?;
+    locked(server, &transaction, limit).await?;
+    let version = version_of(server, transaction.client()).await?;
+    make(server, transaction, version).await.map_err(|error| failed(error).into())
+}
+
+/// Waits for the lock.
+async fn locked(
+    server: &Server,
+    transaction: &Transaction<'_>,
+    limit: Timestamp,
+) -> Result<(), OpenError> {
+    let failed = |error: Error| refused(&server.address, Action::Read, &error);
+    let mut is_said = false;
+    loop {
+        let lock = "SELECT pg_try_advisory_xact_lock($1)";
+        let rows = transaction.query_typed(lock, &[(&LOCK, Type::INT8)]).await.map_err(failed)?;
+        if rows.first().is_some_and(|row| row.get(0)) {
+            return Ok(());
+        }
+        if server.clock.now() >= limit {
+            let why = format!(
+                "another session makes the tables, or holds the lock for it, for too long: end it (advisory lock {LOCK} in pg_locks)"
+            );
+            return Err(unfit(&server.address, why).into());
+        }
+        if !std::mem::replace(&mut is_said, true) {
+            tracing::info!("another process makes the tables in the database: waiting for it");
+        }
+        server.clock.sleep_until(server.clock.now() + LOCK_EVERY).await;
+    }
+}
+
+async fn make(
+    server: &Server,
+    transaction: Transaction<'_>,
+    version: Option<usize>,
+) -> Result<(), Error> {
+    let done = version.map_or(0, |version| version + 1 - FIRST);
+    if version.is_none() {
         let first = "CREATE SCHEMA IF NOT EXISTS dirigent;
             CREATE TABLE dirigent.version (number integer NOT NULL);
             INSERT INTO dirigent.version VALUES (0);";
@@ -139,7 +211,7 @@ async fn migrate(server: &Server, client: &mut Client) -> Result<Result<(), BadF
     for migration in MIGRATIONS.iter().skip(done) {
         transaction.batch_execute(migration).await?;
     }
-    let newest = i32::try_from(newest).unwrap_or(i32::MAX);
+    let newest = i32::try_from(NEWEST).unwrap_or(i32::MAX);
     let set = "UPDATE dirigent.version SET number = $1";
     transaction.query_typed(set, &[(&newest, Type::INT4)]).await?;
     if done == 0 {
@@ -155,7 +227,28 @@ async fn migrate(server: &Server, client: &mut Client) -> Result<Result<(), BadF
         let all = "INSERT INTO dirigent.shards (shard) SELECT generate_series(0, $1 - 1)";
         transaction.query_typed(all, &[(&shards, Type::INT4)]).await?;
     }
-    transaction.commit().await.map(Ok)
+    transaction.commit().await
+}
+
+/// Whether the role may write what every process writes; else it would hold nothing for ever. A server that takes no writes may
+/// take some later, for example a standby.
+async fn may_write(server: &Server, client: &Client) -> Result<Option<PostgresProblem>, OpenError> {
+    let failed = |error: Error| refused(&server.address, Action::Read, &error);
+    let sql = "SELECT current_setting('transaction_read_only') = 'on', (
+        SELECT min(c.relname::text) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = 'dirigent' AND c.relkind = 'r' AND c.relname IN ('channels', 'members', 'shards')
+            AND NOT (has_table_privilege(c.oid, 'UPDATE')
+                AND (c.relname = 'shards' OR has_table_privilege(c.oid, 'INSERT'))))";
+    let rows = client.query_typed(sql, &[]).await.map_err(failed)?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    if let Some(table) = row.get::<_, Option<String>>(1) {
+        let why = format!(
+            "the role may not write the table dirigent.{table}: grant it INSERT, UPDATE and DELETE on all tables of the schema"
+        );
+        return Err(unfit(&server.address, why).into());
+    }
+    let is_read_only: bool = row.get(0);
+    Ok(is_read_only.then(PostgresProblem::read_only))
 }
 
 /// What the tables are of, where that is not what the options say.
@@ -172,4 +265,19 @@ async fn same_cluster(server: &Server, client: &Client) -> Result<Option<String>
 
 fn ttl_ms(server: &Server) -> i64 {
     i64::try_from(server.terms.ttl.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_too_old;
+
+    #[test]
+    fn servers_before_postgresql_13_are_refused() {
+        assert!(
+            is_too_old(90_624)
+                && is_too_old(120_022)
+                && !is_too_old(130_000)
+                && !is_too_old(180_001)
+        );
+    }
 }

@@ -1,6 +1,7 @@
 //! The connection that writes: beats first, then all commits that wait with one statement, then what is rare.
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::{MutexGuard, PoisonError};
 
 use dirigent::AgentId;
 use dirigent::ports::Identity;
@@ -17,7 +18,8 @@ use super::lines::{Ended, Lines};
 use super::problem::PostgresProblem;
 use super::queue::{Job, Registered, Write, answer};
 use super::reader::{from_json, read_agents};
-use super::refusal::{away, no_answer, refused};
+use super::refusal::{away, is_late, no_answer, refused};
+use super::repeated::Repeated;
 use crate::lease::Namesake;
 
 /// How many commits one statement makes at most.
@@ -26,7 +28,8 @@ const GROUP_MAX: usize = 1_024;
 impl Lines<'_> {
     /// Writes as long as the connection lasts, or until the store is closed.
     pub(super) async fn write_on(&self, client: &Client) -> Ended {
-        if read_agents(self.shared, client).await.is_err() {
+        if let Err(error) = read_agents(self.shared, client).await {
+            self.beats_failed(&refused(&self.shared.server.address, Action::Read, &error));
             return Ended::Lost;
         }
         loop {
@@ -68,8 +71,7 @@ impl Lines<'_> {
         let asked = async {
             let refused = |error| refused(&server.address, Action::Write, &error);
             let process = (self.process, server.process.as_str());
-            let asked =
-                beat::ask(client, process, server.terms.ttl, beat).await.map_err(refused)?;
+            let asked = beat::ask(client, process, &server.terms, beat).await.map_err(refused)?;
             if !server.process.is_empty() {
                 // Only names: the leases count without them, and the next look has them.
                 if let Ok(owners) = beat::owners(client).await {
@@ -78,21 +80,35 @@ impl Lines<'_> {
             }
             Ok(asked)
         };
-        match server.in_time(server.terms.ttl / 2, Action::Write, asked).await {
+        match server.in_time(server.terms.ttl / 2, asked).await {
             Ok(told) => {
                 let before = self.shared.desk.namesake();
+                let was_ahead = self.shared.desk.ahead() > 0;
                 self.shared.desk.answered(beat.number, &told.answer);
+                if !was_ahead && self.shared.desk.ahead() > 0 {
+                    self.shared.problems.push(PostgresProblem::ClockSetBack);
+                }
                 self.shared.registry.looked(told.registry);
                 self.report_namesake(before, self.shared.desk.namesake());
+                self.beats().succeeded("the leases are renewed again");
                 true
             }
             Err(error) => {
-                tracing::warn!(%error, "the leases could not be renewed; trying again");
+                self.beats_failed(&error);
                 self.shared.desk.failed(beat.number);
                 // A statement that the server refused was answered: the connection is sound.
                 !client.is_closed() && error.certainty() == dirigent::ports::Certainty::NotDone
             }
         }
+    }
+
+    fn beats(&self) -> MutexGuard<'_, Repeated> {
+        self.beats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn beats_failed(&self, error: &StoreError) {
+        self.shared.heed(error);
+        self.beats().failed("the leases could not be renewed", error);
     }
 
     /// Says that another process has this one's name, or that it has none any more.
@@ -149,7 +165,7 @@ impl Lines<'_> {
         match write {
             // Grouped before.
             Write::Commit(..) => {
-                write.fail(away(&server.address, Action::Write));
+                write.fail(away(&server.address));
                 true
             }
             Write::Delete(channel, fence, to) => {
@@ -188,8 +204,11 @@ impl Writing<'_> {
         work: impl Future<Output = Result<T, StoreError>>,
     ) -> bool {
         let server = &self.lines.shared.server;
-        let done = server.in_time(server.terms.ttl, Action::Write, work).await;
+        let done = server.in_time(server.terms.ttl, work).await;
         let is_sound = !matches!(&done, Err(error) if is_late(error));
+        if let Err(error) = &done {
+            self.lines.shared.heed(error);
+        }
         answer(to, done);
         is_sound && !self.client.is_closed()
     }
@@ -213,7 +232,7 @@ impl Writing<'_> {
                 return Ok(key);
             }
         }
-        Err(no_answer(&shared.server.address, Action::Write))
+        Err(no_answer(&shared.server.address))
     }
 
     async fn register(&self, identity: &Identity) -> Result<Registered, StoreError> {
@@ -247,9 +266,4 @@ impl Writing<'_> {
         let rows = rows.map_err(|error| self.refused(&error))?;
         Ok(rows.first().map(|row| row.get(0)))
     }
-}
-
-/// Whether the answer did not come in time: what is on the connection is not known any more.
-pub(super) fn is_late(error: &StoreError) -> bool {
-    matches!(error, StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::TimedOut)
 }

@@ -142,7 +142,7 @@ async fn what_a_killed_process_held_is_taken_over_within_the_ttl_and_a_fifth() {
 async fn a_lease_is_taken_over_when_it_has_expired_and_not_earlier() {
     let Some(place) = Place::new() else { return };
     place.open().await.close().await;
-    place.sql("UPDATE dirigent.shards SET owner = 7, expires_at = clock_timestamp() + interval '3 seconds'");
+    place.sql("UPDATE dirigent.shards SET owner = 7, expires_at = clock_timestamp() + interval '2 seconds'");
     let expired = place.sql("SELECT max(expires_at) FROM dirigent.shards");
     let opened = joined(&place).await;
     until("taken", || opened.store.share().0 == 8).await;

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use dirigent::ports::{Ownership, Standing};
 use dirigent::store::ChannelStore;
-use dirigent_cluster::PostgresProblem;
+use dirigent_cluster::{PostgresProblem, PostgresStore};
 
 use crate::postgres::leases::{follow, until};
 use crate::postgres::place::{Opened, Place};
 use crate::shared::commits::{HERE, fact, request, stored};
 
 /// The place behind a pooler; `None`, and said aloud, where there is none.
-fn pooled() -> Option<Place> {
+fn pooled(mode: &str) -> Option<Place> {
     let place = Place::of_its_own()?;
-    let address = place.server.add_pooler("d0").unwrap();
+    let address = place.server.add_pooler("d0", mode).unwrap();
     if address.is_none() {
         eprintln!("skipped: no pooler is installed (Debian: apt-get install pgbouncer)");
     }
@@ -28,7 +28,7 @@ async fn joined(place: &Place) -> Opened {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn behind_a_pooler_the_store_notices_that_it_hears_nothing_and_finds_by_looking() {
-    let Some(place) = pooled() else { return };
+    let Some(place) = pooled("transaction") else { return };
     let first = joined(&place).await;
     until("alone", || first.store.share() == (8, 1)).await;
     until("noticed", || first.store.problems().contains(&PostgresProblem::Silent)).await;
@@ -58,7 +58,7 @@ async fn behind_a_pooler_the_store_notices_that_it_hears_nothing_and_finds_by_lo
 
 #[tokio::test(flavor = "multi_thread")]
 async fn behind_a_pooler_what_a_killed_process_held_is_taken_over_in_time() {
-    let Some(place) = pooled() else { return };
+    let Some(place) = pooled("transaction") else { return };
     let first = joined(&place).await;
     until("alone", || first.store.share() == (8, 1)).await;
     fact(&first.store, HERE, 0, 1).await;
@@ -69,4 +69,22 @@ async fn behind_a_pooler_what_a_killed_process_held_is_taken_over_in_time() {
     assert!(took < Duration::from_millis(2_600), "{took:?}");
     fact(&second.store, HERE, 1, 2).await;
     second.close().await;
+}
+
+/// One statement at a time is all that the store needs, but for the tables themselves.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pooler_that_lends_connections_for_a_statement_is_named_where_the_tables_are_to_be_made()
+{
+    let Some(place) = pooled("statement") else { return };
+    let refused = PostgresStore::open(place.options()).await.err().map(|error| error.to_string());
+    assert!(
+        refused.as_ref().is_some_and(|text| text.contains("pool_mode = transaction")),
+        "{refused:?}"
+    );
+    let direct = Place { address: place.server.address("d0"), ..place.clone() };
+    direct.open().await.close().await;
+    let opened = joined(&place).await;
+    until("held", || opened.store.standing(HERE) == Standing::Held).await;
+    fact(&opened.store, HERE, 0, 1).await;
+    opened.close().await;
 }

@@ -3,6 +3,7 @@
 
 use dirigent::ports::{ApiError, Certainty, ErrorKind, Ownership, Standing};
 use dirigent::store::ChannelStore;
+use dirigent_cluster::PostgresProblem;
 
 use crate::postgres::leases::{follow, found, until};
 use crate::postgres::place::{Opened, Place};
@@ -13,6 +14,17 @@ async fn opened(place: &Place) -> Opened {
     follow(&opened.store);
     until("held", || opened.store.standing(HERE) == Standing::Held).await;
     opened
+}
+
+/// The meaning of the server's code is in the error and among the problems; the server's own text, which may quote a record, is not.
+fn says(opened: &Opened, error: &ApiError, code: &str, meaning: &str) {
+    let cause = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    assert!(cause.contains(meaning) && cause.contains(code), "{cause}");
+    let problems = opened.store.problems();
+    let is_it = |problem: &PostgresProblem| matches!(problem, PostgresProblem::Refused { code: found, why } if found == code && why.contains(meaning));
+    assert!(problems.iter().any(is_it), "{problems:?}");
+    let all = format!("{error:?} {problems:?}");
+    assert!(!all.contains("no room") && !all.contains("cannot execute"), "{all}");
 }
 
 fn may_be_repeated(error: &ApiError) {
@@ -69,6 +81,7 @@ async fn a_database_that_takes_no_writes_changes_nothing_and_the_leases_lapse() 
     until("lapsed", || opened.store.standing(HERE) == Standing::Lapsed).await;
     let error = failure(opened.store.commit(request(HERE, 1, 2)).await);
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Store, Certainty::NotDone));
+    says(&opened, &error, "25006", "read-only");
     // Reading goes on.
     assert_eq!(stored(&opened.store, HERE).await, Some((1, 1)));
     let reset = "BEGIN READ WRITE; COMMIT";
@@ -93,6 +106,7 @@ async fn a_database_without_room_refuses_a_commit_and_takes_it_later() {
     );
     let error = failure(opened.store.commit(request(HERE, 1, 2)).await);
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::Store, Certainty::NotDone));
+    says(&opened, &error, "53100", "the disk of the database's server is full");
     assert_eq!(stored(&opened.store, HERE).await, Some((1, 1)));
     place.sql("DROP TRIGGER full_disk ON dirigent.channels");
     turn(&opened.store, HERE, 1, 2).await;

@@ -41,7 +41,7 @@ promote() {
     "$bin/pg_ctl" -s -w -D "$at/data" promote
 }
 
-# A connection is a client's for the length of a transaction.
+# How long a connection is a client's: for a transaction, or for a statement.
 pooler() {
     program=$(PATH=$PATH:/usr/sbin command -v pgbouncer) || return 1
     echo '"postgres" ""' >"$dir/users"
@@ -53,7 +53,7 @@ unix_socket_dir = $dir
 listen_port = 6432
 auth_type = trust
 auth_file = $dir/users
-pool_mode = transaction
+pool_mode = $1
 END
     "$program" -q "$dir/pgbouncer.ini" 3>&- &
     pooler=$!
@@ -76,7 +76,7 @@ while read -r word rest; do
     resume) kill -CONT $(processes) ;;
     standby) standby ;;
     promote) promote ;;
-    pooler) pooler ;;
+    pooler) pooler "$rest" ;;
     esac
     echo "$?" >&3
 done

@@ -23,6 +23,8 @@ pub(super) enum Event {
     CommitLost(usize),
     Post(usize),
     PostArrives(usize),
+    /// The clock of the table.
+    SetBack,
     Crash(usize),
     Pause(usize),
     Resume(usize),
@@ -43,6 +45,9 @@ impl World {
             if self.spent.lag < setting.lags_max {
                 events.extend((0..self.processes.len()).map(|number| Event::Tick(Some(number))));
             }
+        }
+        if self.spent.backs < setting.backs_max {
+            events.push(Event::SetBack);
         }
         events.extend((0..self.late.len()).map(Event::LateArrives));
         for (number, process) in self.processes.iter().enumerate() {

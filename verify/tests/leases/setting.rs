@@ -18,6 +18,8 @@ pub(super) struct Setting {
     pub(super) lags_max: u8,
     /// How many of them the margin is for.
     pub(super) lag_promised: u8,
+    /// How often the table's clock is set back.
+    pub(super) backs_max: u8,
     /// How many requests that were given up may still arrive.
     pub(super) late_max: usize,
     pub(super) without: Option<Rule>,
@@ -26,6 +28,10 @@ pub(super) struct Setting {
 /// A rule of the leases, which a world may be without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
+    /// A lease that lasts for longer than it can is taken over when it was seen unchanged for TTL and margin, not at once.
+    AheadIsWatched,
+    /// What is taken so is the row that was seen, not one that was renewed meanwhile.
+    ExpiredNamesTheRow,
     /// A commit is refused where the shard has been given back, though its epoch is the newest.
     CommitNamesTheOwner,
     /// It is refused where the shard is held in another epoch than the one that it names.
@@ -70,6 +76,7 @@ impl Setting {
             cuts_max: 0,
             lags_max: 0,
             lag_promised: 1,
+            backs_max: 0,
             late_max: 0,
             without: None,
         }
@@ -90,6 +97,11 @@ impl Setting {
     /// A clock misses a tick.
     pub(super) fn drift(self) -> Self {
         Self { lags_max: self.lags_max + 1, ..self }
+    }
+
+    /// The table's clock is set back, and the world lives until a row that stands unchanged has expired.
+    pub(super) fn set_back(self) -> Self {
+        Self { backs_max: 1, ticks_max: self.ticks_max + 4, ..self }
     }
 
     /// A request or an answer is lost.

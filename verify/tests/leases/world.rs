@@ -33,6 +33,7 @@ pub(super) struct Spent {
     pub(super) resigns: u8,
     pub(super) cuts: u8,
     pub(super) lag: u8,
+    pub(super) backs: u8,
 }
 
 impl World {
@@ -58,20 +59,21 @@ impl World {
         world
     }
 
+    fn tick(&mut self, lagging: Option<usize>) {
+        self.time += 1;
+        self.spent.lag += u8::from(lagging.is_some());
+        for (number, process) in self.processes.iter_mut().enumerate() {
+            process.time += u8::from(lagging != Some(number));
+        }
+    }
+
     pub(super) fn trusting(&self) -> usize {
         self.processes.iter().filter(|process| process.is_trusting()).count()
     }
 
     pub(super) fn apply(&mut self, setting: &Setting, event: Event) {
-        if let Event::Tick(lagging) = event {
-            self.time += 1;
-            self.spent.lag += u8::from(lagging.is_some());
-            for (number, process) in self.processes.iter_mut().enumerate() {
-                process.time += u8::from(lagging != Some(number));
-            }
-        }
         match event {
-            Event::Tick(_) => {}
+            Event::Tick(lagging) => self.tick(lagging),
             Event::LateArrives(place) => {
                 let sent = self.late.remove(place);
                 self.arrives(setting, &sent);
@@ -98,6 +100,10 @@ impl World {
                     process.posted();
                     self.arrives(setting, &sent);
                 }
+            }
+            Event::SetBack => {
+                self.spent.backs += 1;
+                self.table.set_back();
             }
             Event::Crash(number) => self.crash(setting, number),
             Event::Pause(number) => {
@@ -153,10 +159,10 @@ impl World {
         let before = self.table.clone();
         let answer = self.table.beat(setting, by, self.time, beat);
         let after = &self.table;
-        let row = |table: &Table| (table.owner, table.epoch, table.expires);
+        let row = |table: &Table| (table.owner, table.epoch, table.until);
         // Its own, that it does not know of.
         let is_known = before.owner == Some(by) && (beat.names(before.epoch) || beat.takes());
-        let lasts = before.owner.is_some() && before.expires > self.time;
+        let lasts = before.owner.is_some() && before.until > self.time;
         if row(after) != row(&before) && lasts && !is_known {
             self.breaks(Promise::OnlyTheHolderChangesALease);
         }
@@ -188,9 +194,9 @@ impl World {
         let process = &mut self.processes[number];
         let Some(room) = process.room else { return };
         process.commit = process.commit_of(room, room.turn + 1, true);
-        // So long it must still be this process's, by the clock of the table: what the margin is for, and the quiet end.
+        // So long it must still be this process's: what the margin is for, and the quiet end.
         let least = self.time + QUIET + 1_u8.saturating_sub(self.spent.lag);
-        let is_held = self.table.owner == Some(process.id) && self.table.expires > least;
+        let is_held = self.table.owner == Some(process.id) && self.table.until > least;
         // A clock that lags by more than the margin is not promised anything but the fence.
         if !is_held && self.spent.lag <= setting.lag_promised {
             self.breaks(Promise::ATurnBeginsWhileTheLeaseLasts);

@@ -29,7 +29,10 @@ fn beat(desk: &LeaseDesk, renewed: &[HeldShard], taken: &[HeldShard]) {
     desk.look_now();
     let beat = desk.next_heartbeat().unwrap();
     let (renewed, taken) = (renewed.to_vec(), taken.to_vec());
-    desk.answered(beat.number, &LeaseAnswer { renewed, taken, members: 1, namesake: None });
+    desk.answered(
+        beat.number,
+        &LeaseAnswer { renewed, taken, members: 1, ..LeaseAnswer::default() },
+    );
 }
 
 /// What the driver gets, if there is any news; this happens while the channels are read.
