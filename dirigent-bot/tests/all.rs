@@ -5,6 +5,7 @@
 mod check;
 mod demo;
 mod init;
+mod kinds;
 mod mcp;
 #[expect(
     clippy::expect_used,

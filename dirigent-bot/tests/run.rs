@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::stage::{BotStage, SECRET, http, until};
 
@@ -53,52 +53,6 @@ async fn the_rules_of_the_file_hold_and_a_model_gets_its_key() {
     let bearer = format!("Bearer {SECRET}");
     assert!(asked.headers.iter().any(|(_, value)| *value == bearer), "{:?}", asked.headers);
     assert!(!program.errors().contains(SECRET));
-}
-
-#[tokio::test]
-async fn a_program_that_asks_has_its_turn_between_two_models_and_the_page_shows_it() {
-    let stage = BotStage::new().await;
-    let model = model(&["I would build it.", "For whom?"]).await;
-    let config = stage.config(&model.url())
-        + "[page]\nlisten = \"127.0.0.1:0\"\noperators = [{ name = \"ada\", token = { file = \"ada.token\" } }]\n\
-           [front]\nlisten = \"127.0.0.1:0\"\nhosts = [{ name = \"desk\", secret = { env = \"SECRET_OF_THIS_TEST\" }, agents = [\"clerk\"] }]\n\
-           [[agents]]\nname = \"clerk\"\nkind = \"asks\"\npersona = { name = \"Clerk\" }\n";
-    stage.write(&config);
-    std::fs::write(stage.folder.path().join("ada.token"), format!("{SECRET}ada\n")).unwrap();
-    let program = stage.start(&["run", "--verbose"]);
-    let front = program.after("the front is at http://").await;
-    let page = program.after("the page is at http://").await;
-    program.says("take turns here.").await;
-    stage.discord.say(stage.channel, stage.person, "Should we build it?");
-    let (asker, channel) = (format!("desk.{SECRET}"), stage.channel.to_string());
-    let mut run = json!({ "agent": "clerk", "channel": channel, "run": "1" });
-    loop {
-        let (status, answer) = http(&front, "POST /v1/begin", &asker, &run.to_string()).await;
-        assert_eq!(status, 200, "{answer}");
-        if serde_json::from_str::<Value>(&answer).unwrap()["allowed"] == true {
-            break;
-        }
-        let mut looks = 0;
-        until("a moment", || {
-            looks += 1;
-            looks > 1
-        })
-        .await;
-    }
-    run["text"] = "Noted.".into();
-    let (status, answer) = http(&front, "POST /v1/say", &asker, &run.to_string()).await;
-    assert!(status == 200 && answer.contains("\"accepted\":true"), "{status} {answer}");
-    until("a round", || stage.said().len() >= 4).await;
-    let said: Vec<_> =
-        stage.said().into_iter().map(|(name, words)| format!("{name}: {words}")).collect();
-    assert!(said.contains(&"Clerk: Noted.".to_owned()), "{said:?}");
-    let (status, shown) =
-        http(&page, "GET /dirigent/api/channels", &format!("{SECRET}ada"), "").await;
-    assert!(status == 200 && shown.contains(&channel), "{status} {shown}");
-    program.signal("-TERM");
-    let (code, _, log) = program.end().await;
-    assert_eq!(code, Some(0), "{log}");
-    assert!(!log.contains(SECRET) && !log.contains(&stage.server.token(stage.moderator)), "{log}");
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
 /// How long the program may take for anything.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_dirigent");
 
 /// Waits until it is so.
