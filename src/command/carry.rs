@@ -36,7 +36,8 @@ impl Channel<'_> {
     /// does, as the host chose with [`Builder::neighbours`](crate::host::Builder::neighbours). If not, that process gets the same
     /// command by itself.
     pub fn answers_commands(self) -> bool {
-        self.standing() != Standing::Elsewhere || self.dirigent.runtime.neighbours.is_some()
+        let neighbours = self.dirigent.runtime.neighbours.as_ref();
+        self.standing() != Standing::Elsewhere || neighbours.is_some_and(|it| !it.hear_all())
     }
 }
 

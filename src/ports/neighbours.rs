@@ -97,7 +97,7 @@ impl GatewayEvent {
 
 /// The other processes on the same store, where not each of them hears all events: takes what this one hears of channels
 /// that are another's, and carries it there; from [`Builder::neighbours`](crate::host::Builder::neighbours). `dirigent-cluster` has
-/// one. Where every process has a gateway connection for all guilds there is no need for it.
+/// one. Where every process has a gateway connection for all guilds, it has requests alone to carry: see [`hear_all`](Self::hear_all).
 ///
 /// At the other end [`Dirigent::event_here`](crate::Dirigent::event_here) takes the event, and
 /// [`Dirigent::request_here`](crate::Dirigent::request_here) a request; neither carries it further.
@@ -128,6 +128,13 @@ pub trait Neighbours: Send + Sync + 'static {
     /// Events of any channel may have been missed: each of the others is to be told, by
     /// [`Dirigent::reconnected_here`](crate::Dirigent::reconnected_here). It must return at once.
     fn reconnected(&self);
+
+    /// Returns whether each process hears all events by itself, for example because it has a gateway connection for all guilds. Then
+    /// no event is carried, and a slash command is left to the process that acts for its channel, which has heard it, too. It
+    /// must not change. Default: no.
+    fn hear_all(&self) -> bool {
+        false
+    }
 
     /// Something is asked of a channel for which another process acts: that process is to do it, and to answer within this time. It
     /// is asked once at most. By default nothing is asked.

@@ -31,7 +31,7 @@ impl Runtime {
     /// hears of it from here. After a lapse another may act for the channel and have read it before this event: what comes from here
     /// would be forgotten with the room.
     pub(crate) fn neighbours_of(&self, channel: ChannelId) -> Option<&Arc<dyn Neighbours>> {
-        let neighbours = self.neighbours.as_ref()?;
+        let neighbours = self.neighbours.as_ref().filter(|it| !it.hear_all())?;
         (!self.standing(channel).acts()).then_some(neighbours)
     }
 

@@ -129,6 +129,39 @@ async fn tell_all(dirigent: &Dirigent, channel: ChannelId) -> Vec<GatewayEvent> 
     ]
 }
 
+/// Neighbours that hear everything by themselves.
+#[derive(Default)]
+struct HearAll(Queue);
+
+impl Neighbours for HearAll {
+    fn heard(&self, event: GatewayEvent) {
+        self.0.heard(event);
+    }
+
+    fn reconnected(&self) {}
+
+    fn hear_all(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn neighbours_that_hear_everything_are_told_no_event_and_answer_their_own_commands() {
+    let queue = Arc::<HearAll>::default();
+    let clock = ManualClock::new();
+    let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+    let builder = Dirigent::builder(discord.account(discord.add_bot())).clock(clock);
+    let (dirigent, driver) =
+        builder.ownership(Even).neighbours(Arc::clone(&queue)).build().unwrap();
+    tokio::spawn(driver.run());
+    tell_all(&dirigent, THEIRS).await;
+    assert_eq!(*queue.0.events.lock().unwrap(), []);
+    assert!(!dirigent.channel(THEIRS).answers_commands(), "the owner hears the command, too");
+    assert!(dirigent.channel(OURS).answers_commands());
+    let told = started(Some(Arc::default()));
+    assert!(told.channel(THEIRS).answers_commands(), "the owner hears it from here alone");
+}
+
 #[tokio::test]
 async fn each_event_of_anothers_channel_goes_to_the_neighbours_once_and_none_of_ones_own() {
     let queue = Arc::<Queue>::default();
