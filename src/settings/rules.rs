@@ -13,7 +13,9 @@ use serde_path_to_error::Track;
 
 use super::profiles::Profile;
 use super::written::{As, Name, Over, Setting, groups};
-use super::{Heartbeat, Hooks, LimitRules, Pace, Pacing, ReadingRules, Texts, TimeLimits};
+use super::{
+    Heartbeat, Hooks, LimitRules, ObservedBot, Pace, Pacing, ReadingRules, Texts, TimeLimits,
+};
 use crate::Settings;
 
 /// Everything that a host may choose, as it is written in one file, in whatever format serde reads.
@@ -161,6 +163,15 @@ groups! {
     Pacing { channel, agent, global, }
     Pace { burst, window, }
     TimeLimits { request, call, missed_wake_max, backfill, }
+    ObservedBot {
+        silent_after,
+        answers_people_within,
+        trigger_stays,
+        pass_words,
+        notices,
+        removes,
+        remedy,
+    }
 }
 
 impl Serialize for Rules {
@@ -175,6 +186,28 @@ impl<'de> Deserialize<'de> for Rules {
         read(&mut rules, from)?;
         rules.config.validate().map_err(D::Error::custom)?;
         Ok(rules)
+    }
+}
+
+impl ObservedBot {
+    /// Reads settings over these, in the form that [`Rules`] has: what is not named stays.
+    ///
+    /// ```
+    /// use dirigent::settings::ObservedBot;
+    ///
+    /// let mut file = serde_json::Deserializer::from_str(r#"{ "silent_after": "45s", "removes": true }"#);
+    /// let bot = ObservedBot::open_claw().read_over(&mut file)?;
+    /// assert_eq!((bot.silent_after.as_secs(), bot.removes), (45, true));
+    /// assert_eq!(bot.notices, ObservedBot::open_claw().notices);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A name that is no setting, or a value that is none of it; the message begins with the name.
+    pub fn read_over<'de, D: Deserializer<'de>>(mut self, from: D) -> Result<Self, D::Error> {
+        read(&mut self, from)?;
+        Ok(self)
     }
 }
 
