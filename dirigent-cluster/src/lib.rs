@@ -6,7 +6,7 @@
 //! | you | start with |
 //! | --- | --- |
 //! | have several processes that share a database | `PostgresStore`, with the feature `postgres` |
-//! | have gateway shards or agents in any of them | [`Instance`], [`Forwarding`] |
+//! | have gateway shards or agents in any of them | [`Instance`], [`Forwarding`], or [`OwnerRequests`] |
 //! | reach other machines | `Nats`, with the feature `nats` |
 //! | have a control page that shows the channels of all processes | `PagePeers`, `PageService`, with the feature `control` |
 //! | keep leases in another table than ours | [`lease`], [`Owners`] |
@@ -14,12 +14,15 @@
 //! Of a Dirigent that one process decides for all, as the master of slaves, nothing here is needed: `dirigent-relay` has all of it.
 
 // `lease` decides as a value who owns what, `postgres` keeps that and the records. `owners` says it to the others: `instance` asks the
-// owner, `forwarding` carries events and requests to it (`rules` has the questions). `nats` is a transport for all of it, `page` the
+// owner, `forwarding` carries events and requests to it, `requests` requests alone (`rules` has the questions). `moving` brings the records of
+// another store into the database. `nats` is a transport for all of it, `page` the
 // control page of all processes.
 
 mod forwarding;
 mod instance;
 pub mod lease;
+#[cfg(feature = "postgres")]
+mod moving;
 #[cfg(feature = "nats")]
 mod nats;
 mod owners;
@@ -27,12 +30,15 @@ mod owners;
 mod page;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod requests;
 mod rules;
 #[cfg(test)]
 mod tests;
 
 pub use forwarding::{Forwarding, ForwardingLink};
 pub use instance::Instance;
+#[cfg(feature = "postgres")]
+pub use moving::{MoveError, Moved};
 #[cfg(feature = "nats")]
 pub use nats::{Nats, NatsError};
 pub use owners::Owners;
@@ -40,6 +46,7 @@ pub use owners::Owners;
 pub use page::{PagePeers, PageService, RelayFigures};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresLink, PostgresOptions, PostgresProblem, PostgresStore};
+pub use requests::OwnerRequests;
 pub use rules::Explained;
 
 /// The code of the README runs.

@@ -6,6 +6,7 @@ mod cut;
 mod fit;
 mod keeper;
 mod leases;
+mod moving;
 mod namesake;
 mod place;
 mod pooler;

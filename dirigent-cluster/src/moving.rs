@@ -1,0 +1,227 @@
+//! Moves what another store keeps into a PostgreSQL database.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::ports::{ApiError, Ownership, RegisterError, Standing};
+use dirigent::store::{ChannelStore, Commit, CommitError, Durability, LoadError, Revision};
+use dirigent::{ChannelId, Clock, IdentityStore, SystemClock};
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+
+use crate::PostgresStore;
+
+/// How many channels are on their way at once. The database stores them together.
+const AT_ONCE: usize = 64;
+/// The longest wait for the leases of all channels: those of a process that was killed run out first.
+const LEASES_WITHIN: Duration = Duration::from_secs(60);
+
+/// What [`PostgresStore::move_from`] has moved, or found there already.
+///
+/// ```
+/// let nothing = dirigent_cluster::Moved::default();
+/// assert_eq!((nothing.channels, nothing.agents, nothing.transitions), (0, 0, 0));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Moved {
+    /// The channels of the other store.
+    pub channels: usize,
+    /// Its agents that were given a key.
+    pub agents: usize,
+    /// The agents of its registry.
+    pub registered: usize,
+    /// The lines of histories that were moved now.
+    pub transitions: usize,
+}
+
+/// Why a store was not moved. Nothing is overwritten, whatever it is: move again once it is mended.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MoveError {
+    /// Other processes act on the database.
+    #[error("{0} other processes use this database: end them first")]
+    InUse(u16),
+    /// The database keeps something that the other store does not have like this.
+    #[error("the database is in use already: it has {0}. Move into an empty one")]
+    NotEmpty(String),
+    /// A process that has ended without a word still holds channels, or the database does not answer.
+    #[error(
+        "the database gave this process no lease within a minute: is one of its processes still running?"
+    )]
+    NoLease,
+    /// A record of the other store cannot be used. Nothing was moved.
+    #[error("channel {channel} cannot be read: {source}")]
+    Load {
+        /// The channel.
+        channel: ChannelId,
+        /// Why.
+        source: LoadError,
+    },
+    /// The database did not take a channel's record.
+    #[error("channel {channel} was not stored: {source}")]
+    Commit {
+        /// The channel.
+        channel: ChannelId,
+        /// Why.
+        source: CommitError,
+    },
+    /// An agent of the other registry cannot be registered.
+    #[error(transparent)]
+    Register(#[from] RegisterError),
+    /// One of the two stores failed.
+    #[error(transparent)]
+    Store(#[from] ApiError),
+}
+
+impl PostgresStore {
+    /// Moves all channels, their histories and the keys of agents from another store into this database, and its registry if it has one.
+    /// The link of this store must run, no driver may, and no other process may act on the database. The other store is only read.
+    ///
+    /// What is there already is compared and never overwritten, so a move that was interrupted goes on if you repeat it. `progress`
+    /// is told how many channels are done, and of how many.
+    ///
+    /// ```no_run
+    /// use dirigent_cluster::PostgresStore;
+    /// use dirigent_store::JsonChannels;
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let from = JsonChannels::open("state")?;
+    /// let (store, link) = PostgresStore::open("postgresql://bot@localhost/bot").await?;
+    /// let link = tokio::spawn(link.run());
+    /// let moved = store.move_from(&from, None, |done, of| eprintln!("{done} of {of} channels")).await?;
+    /// println!("{} channels are in PostgreSQL", moved.channels);
+    /// store.close().await;
+    /// link.await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`MoveError`] says what to do. Nothing is moved if any channel cannot be read, or if the database keeps anything else.
+    pub async fn move_from(
+        &self,
+        from: &dyn ChannelStore,
+        registry: Option<&dyn IdentityStore>,
+        mut progress: impl FnMut(usize, usize) + Send,
+    ) -> Result<Moved, MoveError> {
+        let channels = from.channels().await?;
+        self.hold(&channels).await?;
+        let missing = self.missing(from, &channels).await?;
+        let mut moved = Moved { channels: channels.len(), ..Moved::default() };
+        moved.agents = self.move_agents(from).await?;
+        if let Some(registry) = registry {
+            moved.registered = self.move_registry(registry).await?;
+        }
+        let mut done = channels.len() - missing.len();
+        progress(done, channels.len());
+        let under_way = missing.into_iter().map(|channel| self.move_channel(from, channel));
+        let mut under_way = stream::iter(under_way).buffer_unordered(AT_ONCE);
+        while let Some(transitions) = under_way.try_next().await? {
+            moved.transitions += transitions;
+            done += 1;
+            progress(done, channels.len());
+        }
+        Ok(moved)
+    }
+
+    /// Waits until this process acts for all these channels.
+    async fn hold(&self, channels: &[ChannelId]) -> Result<(), MoveError> {
+        let clock = SystemClock::new();
+        let mut late = pin!(clock.sleep_until(clock.now() + LEASES_WITHIN));
+        loop {
+            let (shards, processes) = self.share();
+            if processes > 1 {
+                return Err(MoveError::InUse(processes - 1));
+            }
+            let is_held = |channel: &ChannelId| self.standing(*channel) == Standing::Held;
+            if shards > 0 && channels.iter().all(is_held) {
+                return Ok(());
+            }
+            // What has come counts once it was told.
+            tokio::select! {
+                _ = self.changed() => {}
+                () = &mut late => return Err(MoveError::NoLease),
+            }
+        }
+    }
+
+    /// The channels that are not here yet. All of them can be read, and what is here is the same there.
+    async fn missing(
+        &self,
+        from: &dyn ChannelStore,
+        channels: &[ChannelId],
+    ) -> Result<Vec<ChannelId>, MoveError> {
+        let not_empty = |what: String| Err(MoveError::NotEmpty(what));
+        let here = self.channels().await?;
+        if let Some(other) = here.iter().find(|channel| !channels.contains(channel)) {
+            return not_empty(format!("channel {other}, which the other store does not have"));
+        }
+        let agents = self.agents().await?;
+        if !from.agents().await?.starts_with(&agents) {
+            return not_empty("agents that the other store does not have".to_owned());
+        }
+        let mut missing = Vec::new();
+        for channel in channels.iter().copied() {
+            let unreadable = |source| MoveError::Load { channel, source };
+            let there = from.load(channel).await.map_err(unreadable)?;
+            if !here.contains(&channel) {
+                missing.push(channel);
+            } else if self.load(channel).await.map_err(unreadable)?.map(|it| it.record)
+                != there.map(|it| it.record)
+            {
+                return not_empty(format!("another record of channel {channel}"));
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Gives the agents the keys that they have there, since records name them by their keys.
+    async fn move_agents(&self, from: &dyn ChannelStore) -> Result<usize, MoveError> {
+        let (agents, known) = (from.agents().await?, self.agents().await?.len());
+        for agent in agents.iter().skip(known) {
+            self.add_agent(agent.clone()).await?;
+        }
+        if self.agents().await? != agents {
+            return Err(MoveError::NotEmpty("other keys of agents".to_owned()));
+        }
+        Ok(agents.len())
+    }
+
+    async fn move_registry(&self, registry: &dyn IdentityStore) -> Result<usize, MoveError> {
+        let (there, here) = (registry.all().await?, IdentityStore::all(self).await?);
+        if let Some(other) = here.iter().find(|identity| !there.contains(identity)) {
+            let what = format!("agent {} in its registry, which differs", other.agent_id);
+            return Err(MoveError::NotEmpty(what));
+        }
+        for identity in there.iter().filter(|identity| !here.contains(identity)) {
+            self.register(identity.clone()).await?;
+        }
+        Ok(there.len())
+    }
+
+    /// Moves a channel; returns how many lines its history has.
+    async fn move_channel(
+        &self,
+        from: &dyn ChannelStore,
+        channel: ChannelId,
+    ) -> Result<usize, MoveError> {
+        let stored =
+            from.load(channel).await.map_err(|source| MoveError::Load { channel, source })?;
+        let Some(stored) = stored else { return Ok(0) };
+        let transitions = from.history(channel).await?;
+        let lines = transitions.len();
+        let commit = Commit {
+            channel,
+            expected: Revision::default(),
+            record: Arc::new(stored.record),
+            durability: Durability::Fact,
+            transitions: Arc::new(transitions),
+            replaces_damaged: false,
+        };
+        let committed = self.commit(commit).await;
+        committed.map_err(|source| MoveError::Commit { channel, source })?;
+        Ok(lines)
+    }
+}
