@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::ports::Identity;
-use dirigent::settings::ObservedBot;
 use dirigent::store::{ChannelStore, MemoryChannels};
 use dirigent::{
     Agent, AgentError, AgentId, Dirigent, DiscordApi, Driver, MemoryIdentities, SystemClock, UserId,
@@ -24,6 +23,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use twilight_gateway::{ConfigBuilder, Intents, Message, Shard};
 
+use crate::cluster::{self, Cluster};
 use crate::config::{
     AgentConfig, BotConfig, DiscordConfig, HostConfig, ModelConfig, OperatorConfig, StoreConfig,
 };
@@ -53,6 +53,7 @@ pub(crate) struct Bot {
     pub(crate) faces: HashMap<AgentId, Arc<dyn DiscordApi>>,
     pub(crate) front: Option<Front>,
     page: Option<Control>,
+    cluster: Option<Box<Cluster>>,
     /// `None` once it runs.
     pub(crate) driver: Option<Driver>,
     /// Where page and front listen.
@@ -65,40 +66,39 @@ impl Bot {
     pub(crate) async fn new(
         config: BotConfig,
         text: &Text,
-        store: Arc<dyn ChannelStore>,
+        stored: Stored,
         voice: &Voice,
     ) -> Result<Self, BadConfig> {
         let bad = |key: &str, what: &dyn Display| text.bad([(key.to_owned(), what.to_string())]);
-        let moderator = account(&config.discord, &config.discord.token);
+        let moderator = account(&config, &config.discord.token);
         let moderator = moderator.map_err(|what| bad("discord", &what))?;
         let (identities, recorder) = (MemoryIdentities::new(), MemoryRecorder::default());
         let mut seed = [0; 8];
         getrandom::fill(&mut seed).map_err(|what| bad("", &what))?;
         let mut builder = Dirigent::builder(Arc::clone(&moderator))
             .identities(identities.clone())
-            .channels(store)
+            .channels(stored.channels)
             .recorder(recorder.clone())
             .config(config.rules.config.clone())
             .settings(config.rules.settings.clone())
             .seed(u64::from_le_bytes(seed))
             .on_agent_error(|failed| tracing::warn!("{failed}"));
+        let cluster = stored.cluster;
+        builder = cluster.iter().fold(builder, |builder, cluster| cluster.builder(builder));
         let (seats, mut faces, mut accounts) = (Seats::new(), HashMap::new(), Vec::new());
         for (at, agent) in config.agents.iter().enumerate() {
             let bad = |key: &str, what: &dyn Display| bad(&format!("agents[{at}].{key}"), what);
-            let (face, user) = face(&config.discord, &moderator, agent)
-                .await
-                .map_err(|(key, what)| bad(key, &what))?;
+            let (face, user) =
+                face(&config, &moderator, agent).await.map_err(|(key, what)| bad(key, &what))?;
             accounts.push((agent.id(), user));
             if agent.persona.is_none() {
                 let (agent_id, agent_name) = (agent.id(), agent.name.clone());
                 let identity = Identity { discord_user_id: user, agent_id, agent_name };
                 identities.add(identity).map_err(|what| bad("account", &what))?;
             }
-            builder = match agent.kind.as_deref() {
-                Some("observed") => builder.observe(agent.id(), ObservedBot::default()),
-                Some("observed-openclaw") => builder.observe(agent.id(), ObservedBot::open_claw()),
-                _ => builder,
-            };
+            if let Some(bot) = agent.observed() {
+                builder = builder.observe(agent.id(), bot);
+            }
             let Some(face) = face else { continue };
             faces.insert(agent.id(), Arc::clone(&face));
             builder = match speaker(agent, voice) {
@@ -121,6 +121,7 @@ impl Bot {
             let chat = Arc::clone(&moderator) as _;
             let page = Control::builder(dirigent.clone(), chat, identities.clone());
             let page = page.recorder(recorder).recordings(recording);
+            let page = cluster.iter().fold(page, |page, cluster| cluster.page(page));
             let operator = |page: ControlBuilder, it: &OperatorConfig| {
                 page.operator(&it.name, &it.token.value)
             };
@@ -129,12 +130,16 @@ impl Bot {
         let page = page.transpose().map_err(|what| bad("page", &what))?;
         let (driver, listening, work) = (Some(driver), Vec::new(), JoinSet::new());
         #[rustfmt::skip]
-        let bot = Self { config, dirigent, moderator, identities, accounts, faces, front, page, driver, listening, work };
+        let bot = Self { config, dirigent, moderator, identities, accounts, faces, front, page, cluster, driver, listening, work };
         Ok(bot)
     }
 
     /// Begins: connects and listens.
     pub(crate) async fn start(&mut self, text: &Text) -> Result<(), BadConfig> {
+        if let Some(cluster) = &mut self.cluster {
+            let page = self.page.as_ref();
+            cluster.start(&self.dirigent, &self.identities, page, &mut self.work);
+        }
         if let Some((page, config)) = self.page.take().zip(self.config.page.as_ref()) {
             let listener = listen(config.listen, "page.listen", text).await?;
             self.listening.extend(listener.local_addr().ok().map(|address| ("page", address)));
@@ -165,14 +170,21 @@ impl Bot {
 
     /// Lets the agents under way end, and stops.
     pub(crate) async fn shut_down(mut self) {
+        let store = self.cluster.map(|cluster| cluster.store);
+        if let Some(store) = &store {
+            store.resign();
+        }
         self.dirigent.shutdown(GRACE).await;
+        if let Some(store) = &store {
+            store.close().await;
+        }
         self.work.shutdown().await;
     }
 }
 
 /// The account that posts for an agent, if Dirigent does, and the id under which it is known.
 async fn face(
-    discord: &DiscordConfig,
+    config: &BotConfig,
     moderator: &Arc<DiscordAccount>,
     agent: &AgentConfig,
 ) -> Result<(Option<Arc<dyn DiscordApi>>, UserId), (&'static str, String)> {
@@ -182,7 +194,7 @@ async fn face(
             Arc::new(moderator.persona(face).map_err(|what| ("persona", what.to_string()))?)
         }
         (_, Some(token), _) => {
-            account(discord, token).map_err(|what| ("token", what.to_string()))?
+            account(config, token).map_err(|what| ("token", what.to_string()))?
         }
         (.., account) => return Ok((None, UserId::new(account.map_or(0, |id| id.0)))),
     };
@@ -209,27 +221,51 @@ pub(crate) fn endpoint(model: &ModelConfig) -> Endpoint {
     model.key.iter().fold(endpoint, |endpoint, key| endpoint.key(&key.value))
 }
 
-/// The store that the configuration names.
-pub(crate) fn store(config: &StoreConfig, text: &Text) -> Result<Arc<dyn ChannelStore>, BadConfig> {
-    let bad =
-        |key: &'static str| move |what: OpenError| text.bad([(key.to_owned(), what.to_string())]);
-    Ok(match (&config.sqlite, &config.json) {
-        (Some(file), _) => {
-            Arc::new(SqliteStore::open(file.as_path()).map_err(bad("store.sqlite"))?)
-        }
-        (_, Some(folder)) => {
-            Arc::new(JsonChannels::open(folder.as_path()).map_err(bad("store.json"))?)
-        }
-        (None, None) => Arc::new(MemoryChannels::default()),
-    })
+/// Where channels are kept, and with which other processes.
+pub(crate) struct Stored {
+    pub(crate) channels: Arc<dyn ChannelStore>,
+    pub(crate) cluster: Option<Box<Cluster>>,
 }
 
-fn account(
-    discord: &DiscordConfig,
-    token: &Secret,
-) -> Result<Arc<DiscordAccount>, AccountBuildError> {
+impl Default for Stored {
+    fn default() -> Self {
+        Self { channels: Arc::new(MemoryChannels::default()), cluster: None }
+    }
+}
+
+impl Stored {
+    /// Opens the store that the configuration names.
+    pub(crate) async fn open(config: &BotConfig, text: &Text) -> Result<Self, BadConfig> {
+        let bad = |key: &'static str, what: String| text.bad([(key.to_owned(), what)]);
+        let StoreConfig { sqlite, json, postgres } = &config.store;
+        if let Some(address) = postgres {
+            let joined = Box::pin(Cluster::join(&address.value, config.cluster.as_ref())).await;
+            let cluster = joined.map_err(|(key, what)| bad(key, what))?;
+            return Ok(Self {
+                channels: Arc::new(cluster.store.clone()),
+                cluster: Some(Box::new(cluster)),
+            });
+        }
+        let open = |key, what: OpenError| bad(key, what.to_string());
+        let channels: Arc<dyn ChannelStore> = match (sqlite, json) {
+            (Some(file), _) => {
+                Arc::new(SqliteStore::open(file.as_path()).map_err(|it| open("store.sqlite", it))?)
+            }
+            (_, Some(folder)) => {
+                Arc::new(JsonChannels::open(folder.as_path()).map_err(|it| open("store.json", it))?)
+            }
+            (None, None) => return Ok(Self::default()),
+        };
+        Ok(Self { channels, cluster: None })
+    }
+}
+
+fn account(config: &BotConfig, token: &Secret) -> Result<Arc<DiscordAccount>, AccountBuildError> {
     let builder = DiscordAccount::builder(token.value.as_str(), SystemClock::new());
-    let builder = discord.address.iter().fold(builder, AccountBuilder::proxy);
+    let mut builder = config.discord.address.iter().fold(builder, AccountBuilder::proxy);
+    if config.cluster.is_some() {
+        builder = builder.requests_per_second(cluster::REQUESTS_PER_SECOND);
+    }
     Ok(Arc::new(builder.build()?))
 }
 

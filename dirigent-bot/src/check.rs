@@ -8,14 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::operate::Missing;
-use dirigent::store::MemoryChannels;
 use dirigent::{ChannelId, Clock, DiscordApi as _, SystemClock, UserId};
 use dirigent_discord::{Feed, SetupIssue, ShardId};
 use dirigent_llm::{Chat, ModelMessage, Question};
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::bot::{Bot, Result, endpoint, hear, listen, shard, store};
+use crate::bot::{Bot, Result, Stored, endpoint, hear, listen, shard};
 use crate::config::{BotConfig, ModelConfig};
 
 /// How long the gateway may take to tell of the servers.
@@ -79,12 +78,13 @@ async fn look(path: &Path, report: &mut Report) {
     if config.channels.is_empty() {
         report.add(HINT, "channels", NO_CHANNEL);
     }
-    match config.store.sqlite.as_ref().or(config.store.json.as_ref()) {
-        None => report.add(HINT, "store", NO_STORE),
-        Some(place) if report.take("store", store(&config.store, &text)).is_some() => {
-            report.add(OK, "store", place.display());
-        }
-        Some(_) => {}
+    let place = config.store.sqlite.as_ref().or(config.store.json.as_ref());
+    let opened = Stored::open(&config, &text).await.map(|stored| stored.cluster);
+    match (report.take("store", opened), place) {
+        (Some(Some(shared)), _) => report.add(OK, "store", shared.store.address().display()),
+        (Some(None), Some(place)) => report.add(OK, "store", place.display()),
+        (Some(None), None) => report.add(HINT, "store", NO_STORE),
+        (None, _) => {}
     }
     let page = config.page.iter().map(|page| ("page", page.listen));
     for (what, address) in page.chain(config.front.iter().map(|front| ("front", front.listen))) {
@@ -102,7 +102,7 @@ async fn look(path: &Path, report: &mut Report) {
         }
     }
     let channels: Vec<_> = config.channels.iter().map(crate::config::ChannelConfig::id).collect();
-    let bot = Bot::new(config, &text, Arc::new(MemoryChannels::default()), &|_| None).await;
+    let bot = Box::pin(Bot::new(config, &text, Stored::default(), &|_| None)).await;
     let Some(bot) = report.take("configuration", bot) else { return };
     if let Some(me) = report.take("moderator", bot.moderator.me().await) {
         report.add(OK, "moderator", format!("Discord knows the token, of the account {me}"));

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use dirigent::settings::Rules;
+use dirigent::settings::{LostRuns, ObservedBot, Rules};
 use dirigent::{AgentId, ChannelId, Mode};
 use serde::Deserialize;
 
@@ -17,6 +17,7 @@ pub(crate) struct BotConfig {
     pub(crate) discord: DiscordConfig,
     #[serde(default)]
     pub(crate) store: StoreConfig,
+    pub(crate) cluster: Option<ClusterConfig>,
     pub(crate) page: Option<PageConfig>,
     pub(crate) front: Option<FrontConfig>,
     #[serde(default)]
@@ -42,6 +43,26 @@ pub(crate) struct DiscordConfig {
 pub(crate) struct StoreConfig {
     pub(crate) sqlite: Option<PathBuf>,
     pub(crate) json: Option<PathBuf>,
+    /// The address of a database that several processes may share.
+    pub(crate) postgres: Option<Secret>,
+}
+
+/// Several processes that share a database: how this one is called, and how it reaches the others.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClusterConfig {
+    #[serde(default = "dirigent")]
+    pub(crate) name: String,
+    /// Not secret, but each process has another one, and all have the same file.
+    pub(crate) process: Secret,
+    pub(crate) nats: String,
+    pub(crate) password: Option<Secret>,
+    pub(crate) certificate: Option<PathBuf>,
+    pub(crate) secret: Secret,
+}
+
+fn dirigent() -> String {
+    "dirigent".to_owned()
 }
 
 /// The control page.
@@ -85,6 +106,7 @@ pub(crate) struct AgentConfig {
     /// `asks`, for an agent whose words come from a program that asks the front; `observed`, for a bot that runs without asking, and
     /// `observed-openclaw`, for one of OpenClaw without the plugin.
     pub(crate) kind: Option<String>,
+    pub(crate) observed: Option<ObservedConfig>,
     pub(crate) persona: Option<PersonaConfig>,
     pub(crate) token: Option<Secret>,
     pub(crate) account: Option<Id>,
@@ -96,6 +118,44 @@ pub(crate) struct AgentConfig {
 impl AgentConfig {
     pub(crate) fn id(&self) -> AgentId {
         self.name.as_str().into()
+    }
+
+    /// How it is observed, if it runs without asking.
+    pub(crate) fn observed(&self) -> Option<ObservedBot> {
+        let usual = match self.kind.as_deref()? {
+            "observed" => ObservedBot::default(),
+            "observed-openclaw" => ObservedBot::open_claw(),
+            _ => return None,
+        };
+        let keys = self.observed.as_ref().and_then(|it| it.over(usual.clone()).ok());
+        Some(keys.unwrap_or(usual))
+    }
+}
+
+/// What differs from how a bot of its kind is observed.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "toml::Table")]
+pub(crate) struct ObservedConfig(toml::Table);
+
+impl ObservedConfig {
+    fn over(&self, usual: ObservedBot) -> Result<ObservedBot, toml::de::Error> {
+        usual.read_over(self.0.clone())
+    }
+}
+
+impl TryFrom<toml::Table> for ObservedConfig {
+    type Error = String;
+
+    fn try_from(keys: toml::Table) -> Result<Self, String> {
+        let config = Self(keys);
+        let bot =
+            config.over(ObservedBot::default()).map_err(|error| error.message().to_owned())?;
+        if bot.silent_after.is_zero() {
+            return Err(
+                "silent_after: each of its turns would be over at once: write \"15s\"".to_owned()
+            );
+        }
+        Ok(config)
     }
 }
 
@@ -158,8 +218,10 @@ impl BotConfig {
         let text = Text::read(path)?;
         let mut config = Self::parse(&text)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        for store in [&mut config.store.sqlite, &mut config.store.json].into_iter().flatten() {
-            *store = folder.join(&store);
+        let certificate = config.cluster.iter_mut().filter_map(|it| it.certificate.as_mut());
+        let store = [&mut config.store.sqlite, &mut config.store.json].into_iter().flatten();
+        for path in store.chain(certificate) {
+            *path = folder.join(&path);
         }
         let read = |(key, secret): (String, &mut Secret)| Some((key, secret.read(folder).err()?));
         text.check(config.secrets().into_iter().filter_map(read).collect())?;
@@ -168,14 +230,36 @@ impl BotConfig {
 
     /// Reads a text, without the secrets.
     pub(crate) fn parse(text: &Text) -> Result<Self, BadConfig> {
-        let config: Self = text.parse()?;
+        let mut config: Self = text.parse()?;
+        if config.front.is_some() {
+            config.expect_askers(text);
+        }
         text.check(crate::rules::wrong(&config))?;
         Ok(config)
+    }
+
+    /// Programs that ask end, begin again, and outlive a restart of this one: what the file does not say is as they need it.
+    fn expect_askers(&mut self, text: &Text) {
+        let Rules { config, settings } = &mut self.rules;
+        if !text.has("rules.hooks.lost_runs") {
+            settings.hooks.lost_runs = LostRuns::Keep;
+        }
+        if !text.has("rules.order.auto_requeue") {
+            config.order.auto_requeue = true;
+        }
     }
 
     /// Every secret, with the key of its place.
     pub(crate) fn secrets(&mut self) -> Vec<(String, &mut Secret)> {
         let mut all = vec![("discord.token".to_owned(), &mut self.discord.token)];
+        all.extend(self.store.postgres.iter_mut().map(|it| ("store.postgres".to_owned(), it)));
+        if let Some(ClusterConfig { process, password, secret, .. }) = &mut self.cluster {
+            all.extend([
+                ("cluster.process".to_owned(), process),
+                ("cluster.secret".to_owned(), secret),
+            ]);
+            all.extend(password.iter_mut().map(|it| ("cluster.password".to_owned(), it)));
+        }
         let operators = self.page.iter_mut().flat_map(|page| &mut page.operators).enumerate();
         all.extend(
             operators.map(|(at, it)| (format!("page.operators[{at}].token"), &mut it.token)),
@@ -188,5 +272,59 @@ impl BotConfig {
             all.extend(key.map(|it| (format!("agents[{at}].model.key"), it)));
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn parsed(more: &str) -> BotConfig {
+        let text = format!("[discord]\ntoken = {{ env = \"T\" }}\n{more}");
+        BotConfig::parse(&Text::new("dirigent.toml", text)).unwrap()
+    }
+
+    const FRONT: &str = "[front]\nlisten = \"127.0.0.1:0\"\nhosts = []\n";
+
+    #[test]
+    fn with_a_front_the_rules_expect_askers_but_for_what_the_file_says() {
+        let chosen = |config: &BotConfig| {
+            let hooks = &config.rules.settings.hooks;
+            (hooks.lost_runs, config.rules.config.order.auto_requeue)
+        };
+        assert_eq!(chosen(&parsed("")), (LostRuns::Skip, false));
+        assert_eq!(chosen(&parsed(FRONT)), (LostRuns::Keep, true));
+        let says = "[rules]\nhooks.lost_runs = \"skip\"\norder = { auto_requeue = false }";
+        let says = parsed(&format!("{FRONT}{says}"));
+        assert_eq!(chosen(&says), (LostRuns::Skip, false));
+    }
+
+    #[test]
+    fn an_observed_bot_is_as_its_kind_but_for_the_keys_that_are_written() {
+        let observed = |kind: &str, keys: &str| {
+            let agent = format!(
+                "[[agents]]\nname = \"helper\"\nkind = \"{kind}\"\naccount = \"7\"\n{keys}"
+            );
+            parsed(&agent).agents.remove(0).observed().unwrap()
+        };
+        assert_eq!(observed("observed", ""), ObservedBot::default());
+        let keys = "observed = { silent_after = \"20s\", answers_people_within = \"1s\", trigger_stays = \"2s\", removes = true,\n\
+             pass_words = [\"-\"], notices = [\"Error*\"], remedy = \"Let it be.\" }";
+        let expected = |usual: ObservedBot| {
+            usual.with(|bot| {
+                bot.silent_after = Duration::from_secs(20);
+                bot.answers_people_within = Duration::from_secs(1);
+                bot.trigger_stays = Duration::from_secs(2);
+                bot.removes = true;
+                bot.pass_words = vec!["-".to_owned()];
+                bot.notices = vec!["Error*".to_owned()];
+                bot.remedy = "Let it be.".to_owned();
+            })
+        };
+        assert_eq!(observed("observed", &keys.replace('\n', "")), expected(ObservedBot::default()));
+        let some = observed("observed-openclaw", "observed = { removes = true }");
+        assert_eq!(some, ObservedBot::open_claw().with(|bot| bot.removes = true));
     }
 }

@@ -12,14 +12,13 @@ use std::time::Duration;
 
 use dirigent::operate::{Cause, ChannelEvent, EventOrLag};
 use dirigent::snapshot::PhaseKind;
-use dirigent::store::MemoryChannels;
 use dirigent::{Agent, AgentId, ChannelId, Clock, SystemClock, UserId};
 use dirigent_loopback::{InteractionId, LoopbackDiscord};
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::Event;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use crate::bot::{Bot, Result};
+use crate::bot::{Bot, Result, Stored};
 use crate::config::{AgentConfig, BotConfig, Id};
 use crate::problem::Text;
 use crate::run::{give_modes, interrupted};
@@ -135,7 +134,7 @@ async fn begin(flags: &DemoFlags, drawn: &str) -> Result<(Bot, Table)> {
         let words = Words::of(&agent.name, thinks).filter(|_| by_words)?;
         Some(Arc::new(words) as Arc<dyn Agent>)
     };
-    let mut bot = Bot::new(config, &text, Arc::new(MemoryChannels::default()), &voice).await?;
+    let mut bot = Box::pin(Bot::new(config, &text, Stored::default(), &voice)).await?;
     bot.start(&text).await?;
     let modes = give_modes(bot.dirigent.clone(), bot.config.channels.clone());
     let connected = until(|| server.sessions(moderator).iter().any(|session| session.connected));
@@ -144,7 +143,7 @@ async fn begin(flags: &DemoFlags, drawn: &str) -> Result<(Bot, Table)> {
         _ = async { tokio::join!(modes, connected) } => {}
     }
 
-    let mut terminal = Terminal::new(false);
+    let mut terminal = Terminal::default();
     terminal.introduce(moderator, "Moderator", None);
     terminal.introduce(person, "You", None);
     for (agent, face) in bot.config.agents.iter().zip(1..) {

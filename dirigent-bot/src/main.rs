@@ -1,14 +1,16 @@
 //! The program `dirigent`: a moderator for AI agents on Discord, from one TOML file.
 
 // `config` is the file as it stands, `secret`, `problem` and `rules` what is read and checked of it. `bot` puts the
-// moderator together from it; `run` and `demo` run that, `reload` changes it while it
-// runs, and `check` looks at it. `init` writes a file; `trace` reads recordings.
+// moderator together from it, `cluster` its part among several processes; `run` and `demo` run that, `reload` changes it while it
+// runs, and `check` looks at it. `init` writes a file, `moving` brings what was kept into PostgreSQL; `trace` reads recordings.
 
 mod bot;
 mod check;
+mod cluster;
 mod config;
 mod demo;
 mod init;
+mod moving;
 mod problem;
 mod reload;
 mod rules;
@@ -55,6 +57,12 @@ enum Command {
     },
     /// Run the moderator that a file describes. SIGHUP reads the file again.
     Run,
+    /// Move what a SQLite file or a JSON folder keeps into the PostgreSQL of the configuration. End `dirigent run` first.
+    Move {
+        /// `dirigent.sqlite`, or the folder of a JSON store.
+        #[arg(value_name = "FILE|FOLDER")]
+        from: PathBuf,
+    },
     /// Tell a recording as a table: who was asked, who was denied, and why; or where a channel of a JSON store stands.
     Trace {
         /// A file that `ChannelRecording::save` wrote, or a channel's file in the folder of a JSON store:
@@ -96,6 +104,7 @@ fn begin(command: Command, config: &Path) -> bot::Result<bool> {
             Command::Demo(flags) => demo::demo(flags).await.map(|()| true),
             Command::Init(flags) => init::init(config, flags).map(|()| true),
             Command::Run => run::run(config).await.map(|()| true),
+            Command::Move { from } => moving::move_in(config, &from).await.map(|()| true),
             Command::Trace { file, mermaid } => show(&file, trace::trace(&file, mermaid)),
             Command::Replay { file } => show(&file, trace::replay(&file)),
         }

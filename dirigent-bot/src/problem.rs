@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 
 /// What may be written for a key that is missing.
-const EXAMPLES: [(&str, &str); 10] = [
+const EXAMPLES: [(&str, &str); 12] = [
     ("discord", "[discord] and token = { env = \"DISCORD_TOKEN\" } below it"),
     ("token", "token = { env = \"NAME\" } or token = { file = \"PATH\" }"),
     ("secret", "secret = { env = \"NAME\" } or secret = { file = \"PATH\" }"),
@@ -17,6 +17,8 @@ const EXAMPLES: [(&str, &str); 10] = [
     ("agents", "agents = [\"clerk\"]"),
     ("name", "name = \"critic\""),
     ("url", "url = \"http://127.0.0.1:11434/v1\""),
+    ("process", "process = { env = \"NAME\" }, or for example { file = \"/etc/hostname\" }"),
+    ("nats", "nats = \"nats://127.0.0.1:4222\""),
     ("id", "id = \"200000000000000009\""),
 ];
 
@@ -67,8 +69,12 @@ impl Text {
             let span = error.span().map(|span| self.line_at(span.start));
             // Rules name their key themselves, in the sentence and again in a line behind it.
             let message = error.message().lines().next().unwrap_or_default();
-            let own = message.split_once(": ").filter(|(own, _)| key.ends_with(own));
-            let what = instead(own.map_or(message, |(_, what)| what));
+            let (key, what) = match message.split_once(": ") {
+                Some((own, what)) if key.ends_with(own) => (key, what),
+                Some((own, what)) if key.ends_with(".observed") => (format!("{key}.{own}"), what),
+                _ => (key, message),
+            };
+            let what = instead(what);
             let wrong = (self.line_of(&key).or(span), key, what);
             BadConfig { path: self.path.clone(), wrong: vec![wrong] }
         };
@@ -91,6 +97,12 @@ impl Text {
     pub(crate) fn bad(&self, wrong: impl IntoIterator<Item = (String, String)>) -> BadConfig {
         let wrong = wrong.into_iter().map(|(key, what)| (self.line_of(&key), key, what));
         BadConfig { path: self.path.clone(), wrong: wrong.collect() }
+    }
+
+    /// Whether a key such as `rules.order.auto_requeue` is written.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        let root = toml::from_str(&self.text).ok().map(toml::Value::Table);
+        key.split('.').fold(root, |table, part| table?.get(part).cloned()).is_some()
     }
 
     fn line_at(&self, offset: usize) -> usize {

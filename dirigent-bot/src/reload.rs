@@ -45,6 +45,7 @@ async fn apply(bot: &mut Bot, new: BotConfig) -> Result<(Vec<String>, Vec<String
     let fixed = [
         ("discord", old.discord == new.discord),
         ("store", old.store == new.store),
+        ("cluster", old.cluster == new.cluster),
         ("page", old.page == new.page),
         ("front", old.front == new.front),
         ("rules of how it is carried out", old.rules.settings == new.rules.settings),
@@ -57,7 +58,7 @@ async fn apply(bot: &mut Bot, new: BotConfig) -> Result<(Vec<String>, Vec<String
         };
         let (model, briefing) = (agent.model.clone(), agent.briefing.clone());
         if (AgentConfig { model, briefing, ..known.clone() }) != *agent {
-            later.push(format!("the account of {:?}", agent.name));
+            later.push(format!("how {:?} takes part", agent.name));
         } else if known != agent {
             if let Some((speaks, face)) = speaker(agent, &|_| None).zip(bot.faces.get(&agent.id()))
             {

@@ -14,6 +14,8 @@ const ADDRESS: &str = "this is for a Discord on this machine, without TLS: write
 const OPERATORS: &str = "no one could sign in: write operators = [{ name = \"ada\", token = { file = \"ada.token\" } }]";
 const PLAIN: &str = "secrets would cross the network in plain text: write \"127.0.0.1:8131\", \
     or behind_tls = true if TLS ends before it";
+const POSTGRES: &str =
+    "several processes share a database: write [store] and postgres = { env = \"DATABASE_URL\" }";
 const NAME: &str = "an agent's name is one line that people can see: write name = \"critic\"";
 
 /// What is wrong so far: each with its key.
@@ -30,12 +32,14 @@ impl Found {
 
 /// Everything that is wrong, with the key that it is about.
 pub(crate) fn wrong(config: &BotConfig) -> Vec<(String, String)> {
-    let BotConfig { discord, store, page, front, agents, channels, .. } = config;
+    let BotConfig { discord, store, cluster, page, front, agents, channels, .. } = config;
     let mut found = Found::default();
     let is_tls = discord.address.as_ref().is_some_and(|it| !it.starts_with("http://"));
     found.add(is_tls, "discord.address", ADDRESS);
-    let has_two = store.sqlite.is_some() && store.json.is_some();
-    found.add(has_two, "store.json", "there is one store: write sqlite or json");
+    let stores = [store.sqlite.is_some(), store.json.is_some(), store.postgres.is_some()];
+    let has_two = stores.into_iter().filter(|has| *has).count() > 1;
+    found.add(has_two, "store", "there is one store: write sqlite, json or postgres");
+    found.add(cluster.is_some() && store.postgres.is_none(), "cluster", POSTGRES);
     let hosts: Vec<_> = front.iter().flat_map(|front| &front.hosts).collect();
     let mut names = HashSet::new();
     for (at, agent) in agents.iter().enumerate() {
@@ -91,6 +95,11 @@ fn shape(agent: &AgentConfig) -> Result<(), (&'static str, String)> {
         (Some("observed" | "observed-openclaw"), ..) if agent.account.is_none() => (
             ".kind",
             "an observed bot has an account of its own: write account = \"ID\" of that bot"
+                .to_owned(),
+        ),
+        _ if agent.observed.is_some() && agent.observed().is_none() => (
+            ".observed",
+            "an observed bot alone has this key: write kind = \"observed\", or take it away"
                 .to_owned(),
         ),
         (Some(other), ..) if !matches!(other, "asks" | "observed" | "observed-openclaw") => (

@@ -3,8 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod check;
+#[expect(clippy::indexing_slicing, reason = "tests")]
+mod cluster;
 mod demo;
 mod init;
+#[expect(clippy::indexing_slicing, reason = "tests")]
 mod kinds;
 mod mcp;
 #[expect(

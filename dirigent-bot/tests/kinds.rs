@@ -9,6 +9,50 @@ use serde_json::{Value, json};
 
 use crate::stage::{BotStage, Program, SECRET, http, until};
 
+/// One file. What stands in capitals is put in.
+const FILE: &str = r#"
+[discord]
+token = { env = "TOKEN_OF_THIS_TEST" }
+address = "http://ADDRESS"
+[store]
+sqlite = "state/dirigent.sqlite"
+[page]
+listen = "127.0.0.1:0"
+operators = [{ name = "ada", token = { file = "ada.token" } }]
+[front]
+listen = "127.0.0.1:0"
+hosts = [{ name = "desk", secret = { env = "SECRET_OF_THIS_TEST" }, agents = ["clerk", "developer"] }]
+[rules.deadlines]
+start = "60s"
+[[agents]]
+name = "optimist"
+persona = { name = "Optimist" }
+model = { url = "MODEL_1", name = "m" }
+[[agents]]
+name = "sceptic"
+persona = { name = "Sceptic" }
+model = { url = "MODEL_2", name = "m" }
+[[agents]]
+name = "poet"
+token = { env = "POET_OF_THIS_TEST" }
+model = { url = "MODEL_3", name = "m" }
+[[agents]]
+name = "clerk"
+kind = "asks"
+persona = { name = "Clerk" }
+[[agents]]
+name = "developer"
+kind = "asks"
+account = "DEVELOPER"
+[[agents]]
+name = "helper"
+kind = "observed"
+observed = { silent_after = "60s", pass_words = ["Nothing."] }
+account = "HELPER"
+[[channels]]
+id = "CHANNEL"
+"#;
+
 /// What a model says once, and then passes.
 async fn model(words: &str) -> LoopbackLlm {
     let model = LoopbackLlm::start().await.unwrap();
@@ -21,7 +65,7 @@ async fn model(words: &str) -> LoopbackLlm {
 fn unmodified_bot(stage: &BotStage, bot: UserId) {
     let (discord, channel, mention) = (stage.discord.clone(), stage.channel, format!("<@{bot}>"));
     let mut events = discord.events();
-    let mut words = vec!["[[pass]]", "I found a link."];
+    let mut words = vec!["Nothing.", "I found a link."];
     tokio::spawn(async move {
         while let Some(event) = events.next().await {
             if let Event::MessageCreated(message) = event
@@ -83,6 +127,19 @@ fn granted(program: &Program) -> Vec<String> {
     turns.into_values().collect()
 }
 
+/// What was said, and by whom; without what the moderator wrote, whose triggers stay for some seconds, and without passes.
+fn said(stage: &BotStage) -> Vec<(String, String)> {
+    let messages = stage.discord.messages(stage.channel);
+    let words =
+        messages.iter().filter(|it| &*it.content != "Nothing." && it.author != stage.moderator);
+    words
+        .map(|it| {
+            let name = it.author_name.as_deref().unwrap_or_default();
+            (name.to_lowercase(), it.content.to_string())
+        })
+        .collect()
+}
+
 #[tokio::test]
 async fn an_agent_of_every_kind_stands_in_one_file_and_each_speaks_in_turn() {
     let stage = BotStage::new().await;
@@ -94,55 +151,14 @@ async fn an_agent_of_every_kind_stands_in_one_file_and_each_speaks_in_turn() {
     });
     let models =
         [model("I would build it.").await, model("For whom?").await, model("A line.").await];
-    let mut of_models =
-        models.iter().map(|model| format!("model = {{ url = \"{}\", name = \"m\" }}", model.url()));
-    let mut of_model = || of_models.next().unwrap();
-    stage.write(&format!(
-        r#"
-[discord]
-token = {{ env = "TOKEN_OF_THIS_TEST" }}
-address = "http://{address}"
-[store]
-sqlite = "state/dirigent.sqlite"
-[page]
-listen = "127.0.0.1:0"
-operators = [{{ name = "ada", token = {{ file = "ada.token" }} }}]
-[front]
-listen = "127.0.0.1:0"
-hosts = [{{ name = "desk", secret = {{ env = "SECRET_OF_THIS_TEST" }}, agents = ["clerk", "developer"] }}]
-[[agents]]
-name = "optimist"
-persona = {{ name = "Optimist" }}
-{}
-[[agents]]
-name = "sceptic"
-persona = {{ name = "Sceptic" }}
-{}
-[[agents]]
-name = "poet"
-token = {{ env = "POET_OF_THIS_TEST" }}
-{}
-[[agents]]
-name = "clerk"
-kind = "asks"
-persona = {{ name = "Clerk" }}
-[[agents]]
-name = "developer"
-kind = "asks"
-account = "{developer}"
-[[agents]]
-name = "helper"
-kind = "observed"
-account = "{helper}"
-[[channels]]
-id = "{channel}"
-"#,
-        of_model(),
-        of_model(),
-        of_model(),
-        address = stage.server.address(),
-        channel = stage.channel,
-    ));
+    let mut config = FILE.replace("ADDRESS", &stage.server.address().to_string());
+    for (place, id) in [("DEVELOPER", developer), ("HELPER", helper)] {
+        config = config.replace(place, &id.to_string());
+    }
+    for (number, model) in (1..).zip(&models) {
+        config = config.replace(&format!("MODEL_{number}"), &model.url());
+    }
+    stage.write(&config.replace("CHANNEL", &stage.channel.to_string()));
     std::fs::write(stage.folder.path().join("ada.token"), format!("{SECRET}ada\n")).unwrap();
     unmodified_bot(&stage, helper);
     let mut command = stage.command(&["run", "--verbose"]);
@@ -159,15 +175,7 @@ id = "{channel}"
         () = program.says("no agent has anything to add") => {}
     }
 
-    let said: Vec<_> = stage
-        .discord
-        .messages(stage.channel)
-        .iter()
-        .filter(|it| &*it.content != "[[pass]]" && it.author != stage.moderator) // whose triggers stay for some seconds
-        .map(|it| {
-            (it.author_name.as_deref().unwrap_or_default().to_lowercase(), it.content.to_string())
-        })
-        .collect();
+    let said = said(&stage);
     let log = program.errors();
     assert_eq!(said.len(), 7, "the question, and each agent once: {said:?}\n{log}");
     let mut words: Vec<_> = said.iter().map(|(name, words)| format!("{name}: {words}")).collect();

@@ -204,7 +204,7 @@ impl Evening {
             "[discord]\ntoken = {{ env = \"TOKEN_OF_THIS_TEST\" }}\naddress = \"http://{}\"\n\
              [store]\nsqlite = \"dirigent.sqlite\"\n\
              [front]\nlisten = \"127.0.0.1:{}\"\nhosts = [{{ name = \"openclaw\", secret = {{ env = \"SECRET_OF_THIS_TEST\" }}, agents = {AGENTS:?} }}]\n\
-             [rules.ceilings.chat]\nturns = 1000\ncycles = 1000\n[rules.order]\nauto_requeue = true\n[rules.hooks]\nlost_runs = \"keep\"\nheartbeat = {{ period = \"5s\", misses = 9 }}\n\
+             [rules.ceilings.chat]\nturns = 1000\ncycles = 1000\n[rules.hooks]\nheartbeat = {{ period = \"5s\", misses = 9 }}\n\
              [[channels]]\nid = \"{}\"\n{}",
             self.server.address(),
             self.ports[0],

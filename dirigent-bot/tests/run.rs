@@ -123,7 +123,7 @@ async fn a_run_that_asked_ends_at_the_process_that_follows_a_kill() {
     };
     stage.write(&format!(
         "[discord]\ntoken = {{ env = \"TOKEN_OF_THIS_TEST\" }}\naddress = \"http://{}\"\n[store]\nsqlite = \"state/dirigent.sqlite\"\n\
-         [rules.hooks]\nlost_runs = \"keep\"\nheartbeat = {{ period = \"5s\", misses = 3 }}\n[[channels]]\nid = \"{}\"\n\
+         [[channels]]\nid = \"{}\"\n\
          [front]\nlisten = \"127.0.0.1:{port}\"\nhosts = [{{ name = \"desk\", secret = {{ env = \"SECRET_OF_THIS_TEST\" }}, agents = [\"developer\", \"reviewer\"] }}]\n\
          {}{}",
         stage.server.address(),

@@ -25,7 +25,7 @@ id = "200000000000000009"
 "#;
 
 /// What is replaced, by what, and what is said of it: line, key, and the remedy.
-const WRONG: [(&str, &str, &str); 34] = [
+const WRONG: [(&str, &str, &str); 43] = [
     (
         "[discord]\n",
         "[dicord]\n",
@@ -119,6 +119,26 @@ const WRONG: [(&str, &str, &str); 34] = [
         "\"observed\"\npersona = { name = \"Clerk\" }",
         ":16: agents[1].kind: an observed bot has an account of its own: write account = \"ID\"",
     ),
+    (
+        "\"asks\"",
+        "\"asks\"\nobserved = { removes = true }",
+        ":17: agents[1].observed: an observed bot alone has this key: write kind = \"observed\"",
+    ),
+    (
+        "\"asks\"",
+        "\"observed\"\nobserved = { silent_for = \"15s\" }",
+        ":17: agents[1].observed.silent_for: unknown key `silent_for`: write one of `silent_after`, `answers",
+    ),
+    (
+        "\"asks\"",
+        "\"observed\"\nobserved = { removes = true, silent_after = 15 }",
+        ":17: agents[1].observed.silent_after: write a time with its unit, such as",
+    ),
+    (
+        "\"asks\"",
+        "\"observed-openclaw\"\nobserved = { silent_after = \"0s\" }",
+        ":17: agents[1].observed.silent_after: each of its turns would be over at once: write \"15s\"",
+    ),
     ("\"asks\"", "\"ask\"", ":16: agents[1].kind: there is no kind \"ask\": write \"asks\""),
     (
         "account = \"200000000000000001\"",
@@ -174,6 +194,31 @@ const WRONG: [(&str, &str, &str); 34] = [
         "id = \"200000000000000009\"",
         "id = \"200000000000000009\"\nmode = \"talk\"",
         ":20: channels[0].mode: there is no mode \"talk\" to give: write \"chat\", \"report\" or",
+    ),
+    (
+        "[page]",
+        "[store]\njson = \"state\"\npostgres = { env = \"SECRET_OF_THIS_TEST\" }\n[page]",
+        ":4: store: there is one store: write sqlite, json or postgres",
+    ),
+    (
+        "[page]",
+        "[cluster]\nnats = \"nats://127.0.0.1:4222\"\nsecret = { env = \"SECRET_OF_THIS_TEST\" }\n[page]",
+        ":4: cluster: the key process is missing: write process = { env = \"NAME\" }, or for example",
+    ),
+    (
+        "[page]",
+        "[cluster]\nprocess = { env = \"SECRET_OF_THIS_TEST\" }\nsecret = { env = \"SECRET_OF_THIS_TEST\" }\n[page]",
+        ":4: cluster: the key nats is missing: write nats = \"nats://127.0.0.1:4222\"",
+    ),
+    (
+        "[page]",
+        "[cluster]\nprocess = { env = \"SECRET_OF_THIS_TEST\" }\nnats = \"nats://127.0.0.1:4222\"\nsecret = { env = \"SECRET_OF_THIS_TEST\" }\n[page]",
+        ":4: cluster: several processes share a database: write [store] and postgres = { env = \"DATABASE_URL\" }",
+    ),
+    (
+        "[page]",
+        "[store]\npostgres = { env = \"SECRET_OF_THIS_TEST\" }\n[page]",
+        ":5: store.postgres: ",
     ),
     (
         "[[channels]]",
