@@ -73,6 +73,8 @@ enum Command {
         #[arg(long)]
         mermaid: bool,
     },
+    #[command(flatten)]
+    Lab(dirigent_lab::program::LabCommand),
     /// Print a recording as one HTML page that shows it step by step and needs no network.
     Replay {
         /// A file that `ChannelRecording::save` wrote.
@@ -106,6 +108,7 @@ fn begin(command: Command, config: &Path) -> bot::Result<bool> {
             Command::Run => run::run(config).await.map(|()| true),
             Command::Move { from } => moving::move_in(config, &from).await.map(|()| true),
             Command::Trace { file, mermaid } => show(&file, trace::trace(&file, mermaid)),
+            Command::Lab(command) => command.run(&mut std::io::stdout()),
             Command::Replay { file } => show(&file, trace::replay(&file)),
         }
     });

@@ -13,6 +13,7 @@ const HOMES: &[&str] = &[
     "dirigent-core",
     "dirigent-delegate",
     "dirigent-front",
+    "dirigent-lab",
     "dirigent-llm",
     "dirigent-loopback",
     "dirigent-mcp",

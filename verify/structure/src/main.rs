@@ -23,7 +23,7 @@ use crate::imports::Imports;
 use crate::source::{Source, sources};
 
 /// The crates that are published, with their folders.
-const CRATES: [(&str, &str); 15] = [
+const CRATES: [(&str, &str); 16] = [
     ("dirigent-core", "dirigent-core/src"),
     ("dirigent", "src"),
     ("dirigent-store", "dirigent-store/src"),
@@ -38,6 +38,7 @@ const CRATES: [(&str, &str); 15] = [
     ("dirigent-control", "dirigent-control/src"),
     ("dirigent-front", "dirigent-front/src"),
     ("dirigent-mcp", "dirigent-mcp/src"),
+    ("dirigent-lab", "dirigent-lab/src"),
     ("dirigent-bot", "dirigent-bot/src"),
 ];
 

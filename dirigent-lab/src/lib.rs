@@ -1,0 +1,23 @@
+//! A laboratory for people who choose the rules of a [`dirigent`] channel: what would have happened, and can it ever happen?
+//!
+//! | You want to | Start here |
+//! | --- | --- |
+//! | play a recorded evening again under other rules | [`Evening`], [`Evening::under`], [`Played`] |
+//! | change rules by the names that they have in a file | [`Choices`] |
+//!
+//! Everything here asks the turn machine of [`dirigent_core`]: no rule about who speaks stands in this crate.
+
+mod choices;
+#[cfg(feature = "program")]
+pub mod program;
+mod what_if;
+
+pub use choices::{BadChoice, Choices};
+pub use what_if::evening::Evening;
+pub use what_if::figures::{AgentFigures, Answered, Figures};
+pub use what_if::played::{Assumption, Other, OtherWay, Played};
+
+/// The code of the README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,395 @@
+//! A recording, taken apart into what people and agents did.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use dirigent::replay::RecordedChannel;
+use dirigent::settings::MentionRule;
+use dirigent::snapshot::RestoreError;
+use dirigent_core::{
+    AgentKey, Answer, Author, Cause, Effect, Input, Message, MessageKind, RunId, Settlement,
+    Ticket, Timestamp, Transition, TurnMachine, Verdict,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::message_ids::is_by_time;
+use super::played::{Assumption, Played};
+use super::script::{Ask, Errand, ErrandKind, Line, Occasion, Said, is_reply};
+use super::stage::Stage;
+use crate::choices::{BadChoice, Choices};
+
+/// What an agent writes so long after its run ended is no part of its reply.
+const AFTERWARDS: u64 = 30_000;
+
+/// A recorded evening that can be played again under other rules.
+///
+/// People do what they did, when they did it. An agent does on its n-th turn after a person's word what it did on its n-th turn after
+/// that word, and takes as long for it. If it had no such turn then, the evening takes another way: [`Played::other_ways`] names
+/// the point, and an [`Assumption`] goes on.
+///
+/// ```
+/// use dirigent::replay::RecordedChannel;
+/// use dirigent::snapshot::Snapshot;
+/// use dirigent_lab::{Assumption, Choices, Evening};
+///
+/// let evening = Evening::of(&RecordedChannel::new(Default::default(), Snapshot::default()))?;
+/// let played = evening.under(&"order.skip_passed=true".parse()?, Assumption::Passes)?;
+/// assert!(played.is_as_recorded());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Evening {
+    pub(super) recorded: RecordedChannel,
+    /// What people, operators and the chat did, by its own time.
+    pub(super) outside: Vec<(Timestamp, usize, Input)>,
+    pub(super) asks: Vec<Ask>,
+    pub(super) by_occasion: FxHashMap<Occasion, usize>,
+    pub(super) errands: FxHashMap<ErrandKind, Vec<Errand>>,
+    /// When the process looked at the clock.
+    pub(super) ticks: Vec<(Timestamp, usize)>,
+    pub(super) transitions: Vec<Transition>,
+    /// The places of questions of agents that were answered with no.
+    pub(super) denied: FxHashSet<usize>,
+    /// How long each agent takes to begin and to end, in milliseconds.
+    paces: FxHashMap<AgentKey, (u64, u64)>,
+    /// Message ids tell when a message was written, as Discord's do.
+    pub(super) ids_by_time: bool,
+}
+
+/// What is known while the recording is read.
+struct Reading {
+    evening: Evening,
+    machine: TurnMachine,
+    said: Said,
+    /// Times that each agent was asked since the newest word.
+    asked: FxHashMap<AgentKey, usize>,
+    /// The newest ask of each agent, and when its run ended.
+    newest: FxHashMap<AgentKey, (usize, Option<u64>)>,
+    runs: FxHashMap<(AgentKey, RunId), usize>,
+    open: FxHashMap<Ticket, Open>,
+    /// The ask that has the floor.
+    under_way: Option<usize>,
+}
+
+/// An effect that is not settled yet.
+#[derive(Clone, Copy)]
+enum Open {
+    Trigger(usize),
+    Errand(ErrandKind, u64),
+}
+
+impl Evening {
+    /// Takes a recording apart.
+    ///
+    /// # Errors
+    ///
+    /// When its beginning cannot be restored.
+    pub fn of(recorded: &RecordedChannel) -> Result<Self, RestoreError> {
+        let machine = TurnMachine::restore(Arc::clone(&recorded.config), &recorded.start)?;
+        let evening = Self {
+            recorded: recorded.clone(),
+            outside: Vec::new(),
+            asks: Vec::new(),
+            by_occasion: FxHashMap::default(),
+            errands: FxHashMap::default(),
+            ticks: Vec::new(),
+            transitions: Vec::new(),
+            denied: FxHashSet::default(),
+            paces: FxHashMap::default(),
+            ids_by_time: is_by_time(&recorded.inputs),
+        };
+        let mut reading = Reading {
+            evening,
+            machine,
+            said: Said::default(),
+            asked: FxHashMap::default(),
+            newest: FxHashMap::default(),
+            runs: FxHashMap::default(),
+            open: FxHashMap::default(),
+            under_way: None,
+        };
+        let mut effects = Vec::new();
+        for (place, (at, input)) in recorded.inputs.iter().enumerate() {
+            effects.clear();
+            let answer = reading.machine.handle(*at, input, &mut effects);
+            reading.take(place, *at, input, answer.ok());
+            if answer.is_ok() {
+                let words = reading.said.words;
+                reading.said.hear(input);
+                if reading.said.words != words {
+                    reading.asked.clear();
+                }
+            }
+            reading.look(*at);
+            for effect in &effects {
+                reading.follow(*at, effect);
+            }
+        }
+        Ok(reading.end())
+    }
+
+    /// Plays it under the recorded rules with these changes.
+    ///
+    /// # Errors
+    ///
+    /// A change that names no rule, or gives it a value that it cannot have.
+    pub fn under(&self, choices: &Choices, assumption: Assumption) -> Result<Played, BadChoice> {
+        let config = Arc::new(choices.over(&self.recorded.config)?);
+        Stage::new(self, config, choices, assumption)?.play()
+    }
+
+    /// Returns what limits this evening for these changes, in sentences for people: what the recording cannot show.
+    pub fn caveats(&self, choices: &Choices) -> Vec<String> {
+        let mut caveats = Vec::new();
+        if choices.touches("people.mentions")
+            && self.recorded.config.people.mentions == MentionRule::Ignored
+        {
+            let what = "the recording was made under people.mentions=ignored, so it does not say whom people addressed";
+            caveats.push(what.to_owned());
+        }
+        caveats
+    }
+
+    /// The agents that took part, by ascending key.
+    pub fn agents(&self) -> impl Iterator<Item = AgentKey> + use<'_> {
+        let asked = self.asks.iter().map(|ask| ask.occasion.agent);
+        let listed = self.recorded.inputs.iter().flat_map(|(_, input)| match input {
+            Input::Members { agents, .. } => agents.clone(),
+            _ => Vec::new(),
+        });
+        asked.chain(listed).collect::<BTreeSet<_>>().into_iter()
+    }
+
+    /// How long an agent takes to begin and to end a run, in milliseconds.
+    pub(super) fn pace(&self, agent: AgentKey) -> (u64, u64) {
+        self.paces.get(&agent).copied().unwrap_or_default()
+    }
+
+    /// The moment of the first input.
+    pub fn begins(&self) -> Timestamp {
+        self.recorded.inputs.first().map_or(self.recorded.start.now, |(at, _)| *at)
+    }
+
+    /// The recording.
+    pub const fn recorded(&self) -> &RecordedChannel {
+        &self.recorded
+    }
+}
+
+impl Reading {
+    /// Says of an input whose it is.
+    fn take(&mut self, place: usize, at: Timestamp, input: &Input, answer: Option<Answer>) {
+        let is_settled = match input {
+            Input::Tick => {
+                self.evening.ticks.push((at, place));
+                return;
+            }
+            Input::Settled { ticket, settlement } => {
+                self.settle(place, at, *ticket, Some(*settlement), input)
+            }
+            Input::Members { ticket, .. } => self.settle(place, at, *ticket, None, input),
+            _ => false,
+        };
+        if is_settled {
+            return;
+        }
+        if let Some(ask) = self.ask_of(at, input, answer) {
+            if answer.is_some() && is_reply(input) {
+                self.said.speak(Some(ask));
+            }
+            self.say(ask, place, at, input);
+        } else {
+            if matches!(answer, Some(Answer::Verdict(Verdict::Deny { .. }))) {
+                self.evening.denied.insert(place);
+            }
+            self.evening.outside.push((at, place, input.clone()));
+        }
+    }
+
+    /// Notices that the turn under way is over.
+    fn look(&mut self, at: Timestamp) {
+        let speaker = self.machine.view().speaker();
+        let Some(ask) = self.under_way.and_then(|ask| self.evening.asks.get_mut(ask)) else {
+            return;
+        };
+        if speaker != Some(ask.occasion.agent) {
+            ask.over_after = at.as_millis().saturating_sub(ask.at);
+            self.under_way = None;
+        }
+    }
+
+    fn end(mut self) -> Evening {
+        let end = self.evening.recorded.inputs.last().map_or(0, |(at, _)| at.as_millis());
+        if let Some(ask) = self.under_way.and_then(|ask| self.evening.asks.get_mut(ask)) {
+            ask.over_after = end.saturating_sub(ask.at);
+        }
+        for errands in self.evening.errands.values_mut() {
+            errands.sort_by_key(|errand| (errand.at, errand.place));
+        }
+        let mut taken: FxHashMap<AgentKey, (Vec<u64>, Vec<u64>)> = FxHashMap::default();
+        for ask in &self.evening.asks {
+            let (starts, runs) = taken.entry(ask.occasion.agent).or_default();
+            let start = ask.lines.iter().find(|line| matches!(line.input, Input::Gate { .. }));
+            let end = ask.lines.iter().find(|line| matches!(line.input, Input::RunEnded { .. }));
+            if let (Some(start), Some(end)) = (start, end) {
+                starts.push(start.after);
+                runs.push(end.after.saturating_sub(start.after));
+            }
+        }
+        let paces = taken
+            .into_iter()
+            .map(|(agent, (starts, runs))| (agent, (median(starts), median(runs))));
+        self.evening.paces = paces.collect();
+        self.evening
+    }
+
+    fn settle(
+        &mut self,
+        place: usize,
+        at: Timestamp,
+        ticket: Ticket,
+        settlement: Option<Settlement>,
+        input: &Input,
+    ) -> bool {
+        let evening = &mut self.evening;
+        match self.open.remove(&ticket) {
+            Some(Open::Trigger(ask)) => {
+                if let (Some(ask), Some(settlement)) = (evening.asks.get_mut(ask), settlement) {
+                    ask.settled = Some((at.as_millis().saturating_sub(ask.at), place, settlement));
+                }
+                true
+            }
+            Some(Open::Errand(kind, asked)) => {
+                let after = at.as_millis().saturating_sub(asked);
+                let errand = Errand { at: asked, after, place, input: input.clone() };
+                evening.errands.entry(kind).or_default().push(errand);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The ask to which an agent's input belongs.
+    fn ask_of(&mut self, at: Timestamp, input: &Input, answer: Option<Answer>) -> Option<usize> {
+        match input {
+            Input::Gate { agent: Some(agent), run, .. } => {
+                let is_allowed = matches!(answer, Some(Answer::Verdict(Verdict::Allow { .. })));
+                let (ask, ended) = *self.newest.get(agent)?;
+                let known = run.and_then(|run| self.runs.get(&(*agent, run)).copied());
+                if let Some(ask) = known {
+                    return Some(ask);
+                }
+                if !is_allowed || ended.is_some() {
+                    return None;
+                }
+                if let Some(run) = run {
+                    self.runs.insert((*agent, *run), ask);
+                }
+                Some(ask)
+            }
+            Input::Replied { agent, run, .. } | Input::Receipt { agent, run, .. } => {
+                self.of_run(*agent, *run)
+            }
+            Input::RunEnded { agent, run, .. } | Input::Undelivered { agent, run, .. } => {
+                let ask = self.of_run(*agent, *run)?;
+                let newest = self.newest.get_mut(agent).filter(|(newest, _)| *newest == ask);
+                if let Some((_, ended)) = newest {
+                    *ended = Some(at.as_millis());
+                }
+                Some(ask)
+            }
+            Input::Message(message) => self.of_message(at, message),
+            Input::Spent { .. } => {
+                let started = self.evening.asks.iter().rposition(Ask::is_answered)?;
+                let ask = self.evening.asks.get(started)?;
+                (at.as_millis().saturating_sub(ask.at) <= 600_000).then_some(started)
+            }
+            _ => None,
+        }
+    }
+
+    fn of_run(&self, agent: AgentKey, run: Option<RunId>) -> Option<usize> {
+        match run {
+            Some(run) => self.runs.get(&(agent, run)).copied(),
+            None => self.newest.get(&agent).map(|(ask, _)| *ask),
+        }
+    }
+
+    fn of_message(&self, at: Timestamp, message: &Message) -> Option<usize> {
+        let Author::Agent(agent) = message.author else { return None };
+        if message.kind == MessageKind::OutOfTurn {
+            return None;
+        }
+        let (ask, ended) = *self.newest.get(&agent)?;
+        let is_answered = self.evening.asks.get(ask).is_some_and(Ask::is_answered);
+        let has_floor = self.machine.view().speaker() == Some(agent);
+        let is_near = match ended {
+            Some(ended) => at.as_millis().saturating_sub(ended) <= AFTERWARDS,
+            None => has_floor,
+        };
+        ((is_answered || message.kind == MessageKind::Unasked) && is_near).then_some(ask)
+    }
+
+    fn say(&mut self, ask: usize, place: usize, at: Timestamp, input: &Input) {
+        if let Some(ask) = self.evening.asks.get_mut(ask) {
+            let after = at.as_millis().saturating_sub(ask.at);
+            ask.is_whole |= match input {
+                Input::RunEnded { .. } | Input::Undelivered { .. } => true,
+                Input::Message(message) => message.kind == MessageKind::Unasked,
+                _ => false,
+            };
+            ask.lines.push(Line { after, place, input: input.clone() });
+        }
+    }
+
+    /// Remembers what the machine asked for.
+    fn follow(&mut self, at: Timestamp, effect: &Effect) {
+        if let Effect::Transition(change) = effect {
+            self.evening.transitions.push(*change);
+            let out_of_time = matches!(
+                change.cause,
+                Cause::Retriggered | Cause::StartTimedOut | Cause::RunTimedOut | Cause::RunLost
+            );
+            let newest = change.agent.and_then(|agent| self.newest.get(&agent));
+            let newest = newest.filter(|_| out_of_time).map(|(ask, _)| *ask);
+            if let Some(ask) = newest.and_then(|ask| self.evening.asks.get_mut(ask)) {
+                ask.is_whole = true;
+            }
+        }
+        if let Effect::CancelRun { agent, .. } = effect {
+            let newest = self.newest.get(agent).map(|(ask, _)| *ask);
+            if let Some(ask) = newest.and_then(|ask| self.evening.asks.get_mut(ask)) {
+                ask.was_cancelled = true;
+            }
+        }
+        let Some(ticket) = effect.ticket() else { return };
+        if let Effect::Trigger { agent, attempt, .. } = *effect {
+            let asked = self.asked.entry(agent).or_default();
+            *asked += usize::from(attempt == 0);
+            let occasion = Occasion { agent, word: self.said.words, nth: *asked, attempt };
+            let ask = Ask {
+                occasion,
+                at: at.as_millis(),
+                said: self.said.hash,
+                lines: Vec::new(),
+                settled: None,
+                was_cancelled: false,
+                is_whole: false,
+                over_after: 0,
+            };
+            let at = self.evening.asks.len();
+            self.evening.by_occasion.entry(occasion).or_insert(at);
+            self.evening.asks.push(ask);
+            self.newest.insert(agent, (at, None));
+            self.under_way = Some(at);
+            self.open.insert(ticket, Open::Trigger(at));
+        } else if let Some(kind) = ErrandKind::of(effect) {
+            self.open.insert(ticket, Open::Errand(kind, at.as_millis()));
+        }
+    }
+}
+
+fn median(mut values: Vec<u64>) -> u64 {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}

@@ -1,0 +1,80 @@
+//! Ids of messages that are written at another time than in the recording.
+
+use dirigent_core::{Input, MessageId, Settlement, Timestamp};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The Unix milliseconds at which Discord's ids begin.
+const EPOCH: u64 = 1_420_070_400_000;
+
+/// Ids of other chats lie further from their time than this, in milliseconds.
+const DAY: u64 = 86_400_000;
+
+/// Whether the ids of a recording say when their messages were written.
+pub(super) fn is_by_time(inputs: &[(Timestamp, Input)]) -> bool {
+    inputs.iter().all(|(at, input)| match input {
+        Input::Message(message) | Input::Addressed { message, .. } => {
+            let written = (message.id.get() >> 22).saturating_add(EPOCH);
+            message.backfilled || written.abs_diff(at.as_millis()) < DAY
+        }
+        _ => true,
+    })
+}
+
+/// The machine takes the later id for the later message. So what is written later than in the recording needs a higher id.
+#[derive(Debug)]
+pub(super) struct MessageIds {
+    by_time: bool,
+    renamed: FxHashMap<u64, u64>,
+    used: FxHashSet<u64>,
+    next: u64,
+}
+
+impl MessageIds {
+    pub(super) fn new(by_time: bool, newest: Option<MessageId>) -> Self {
+        let next = newest.map_or(1, |newest| newest.get().saturating_add(1));
+        Self { by_time, renamed: FxHashMap::default(), used: FxHashSet::default(), next }
+    }
+
+    /// The id of a message whose author acts so many milliseconds later than in the recording.
+    pub(super) fn of(&mut self, id: MessageId, shift: i64) -> MessageId {
+        if let Some(known) = self.renamed.get(&id.get()) {
+            return MessageId::new(*known);
+        }
+        let mut renamed = if self.by_time {
+            let millis = (id.get() >> 22).saturating_add_signed(shift);
+            (millis << 22) | (id.get() & ((1 << 22) - 1))
+        } else {
+            self.next
+        };
+        while !self.used.insert(renamed) {
+            renamed += 1;
+        }
+        self.next = self.next.max(renamed.saturating_add(1));
+        self.renamed.insert(id.get(), renamed);
+        MessageId::new(renamed)
+    }
+
+    /// Gives an input's messages their ids.
+    pub(super) fn rename(&mut self, input: &mut Input, shift: i64, newest: Option<MessageId>) {
+        match input {
+            Input::Message(message) | Input::Addressed { message, .. } => {
+                message.id = self.of(message.id, shift);
+            }
+            Input::Receipt { messages, .. } => {
+                for message in messages {
+                    *message = self.of(*message, shift);
+                }
+            }
+            // What the asker knew to be the newest message.
+            Input::Gate { latest, .. } if shift != 0 => *latest = latest.and(newest),
+            Input::MessageEdited { id, .. }
+            | Input::EditedToStop(id)
+            | Input::Deleted(id)
+            | Input::Gate { latest: Some(id), .. }
+            | Input::Settled { settlement: Settlement::Done { message: Some(id) }, .. } => {
+                *id = self.of(*id, shift);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Evenings under other rules, and rules explored.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "these are tests"
+)]
+
+mod evenings;
+mod what_if;
