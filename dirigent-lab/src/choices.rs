@@ -14,18 +14,18 @@ use serde_json::{Map, Value};
 ///
 /// ```
 /// use dirigent::Config;
-/// use dirigent_lab::Choices;
+/// use dirigent_lab::RuleChoices;
 ///
-/// let choices: Choices = "people.mentions=only,ceilings.chat.cycles=3".parse()?;
+/// let choices: RuleChoices = "people.mentions=only,ceilings.chat.cycles=3".parse()?;
 /// assert_eq!(choices.over(&Config::default())?.ceilings.chat.cycles, Some(3));
 ///
-/// let misspelt: Choices = "people.mentoins=only".parse()?;
+/// let misspelt: RuleChoices = "people.mentoins=only".parse()?;
 /// let error = misspelt.over(&Config::default()).unwrap_err();
 /// assert!(error.to_string().starts_with("people.mentoins: unknown field"));
 /// # Ok::<(), dirigent_lab::BadChoice>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Choices(Vec<(String, Value)>);
+pub struct RuleChoices(Vec<(String, Value)>);
 
 /// A change that names no rule, or gives it a value that it cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,7 +50,7 @@ pub enum BadChoice {
     Refused(String),
 }
 
-impl Choices {
+impl RuleChoices {
     /// Returns the rules with these changes.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ fn set(place: &mut Value, key: &str, value: Value) {
     }
 }
 
-impl FromStr for Choices {
+impl FromStr for RuleChoices {
     type Err = BadChoice;
 
     fn from_str(text: &str) -> Result<Self, BadChoice> {
@@ -124,13 +124,13 @@ fn part_value(part: &str) -> Value {
     Value::from(value.trim_matches('"'))
 }
 
-impl Extend<Self> for Choices {
+impl Extend<Self> for RuleChoices {
     fn extend<I: IntoIterator<Item = Self>>(&mut self, more: I) {
         self.0.extend(more.into_iter().flat_map(|choices| choices.0));
     }
 }
 
-impl fmt::Display for Choices {
+impl fmt::Display for RuleChoices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (key, value)) in self.0.iter().enumerate() {
             let between = if at == 0 { "" } else { ", " };

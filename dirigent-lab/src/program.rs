@@ -1,11 +1,13 @@
 //! The commands of the program `dirigent` that this crate carries out: their arguments, and what they print.
 
+mod prove;
 mod what_if;
 
 use std::io::Write;
 
 use clap::Subcommand;
 
+pub use prove::ProveFlags;
 pub use what_if::WhatIfFlags;
 
 /// The commands, for a program that has others beside them.
@@ -14,6 +16,9 @@ pub use what_if::WhatIfFlags;
 pub enum LabCommand {
     /// Play a recording again under other rules: scores above each other, and what differs in numbers.
     WhatIf(WhatIfFlags),
+    /// Look for a way on which a claim about your rules breaks: in every order of events, or in worlds drawn by chance. Ends with 1 if
+    /// one is found.
+    Prove(ProveFlags),
 }
 
 impl LabCommand {
@@ -25,6 +30,7 @@ impl LabCommand {
     pub fn run(&self, out: &mut dyn Write) -> Result<bool, Error> {
         match self {
             Self::WhatIf(flags) => flags.run(out).map(|()| true),
+            Self::Prove(flags) => flags.run(out),
         }
     }
 }

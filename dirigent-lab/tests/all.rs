@@ -8,4 +8,5 @@
 )]
 
 mod evenings;
+mod prove;
 mod what_if;

@@ -7,7 +7,7 @@ use clap::Parser;
 use dirigent::prelude::*;
 use dirigent::replay::RecordedChannel;
 use dirigent_lab::program::WhatIfFlags;
-use dirigent_lab::{Assumption, Choices, Evening, Other, Played};
+use dirigent_lab::{Assumption, Evening, Other, Played, RuleChoices};
 use dirigent_store::ChannelRecording;
 
 use crate::evenings::{hello, hold, some};
@@ -21,7 +21,7 @@ const RULES: [&str; 5] = [
     "deadlines.run=1s",
 ];
 
-fn choices(text: &str) -> Choices {
+fn choices(text: &str) -> RuleChoices {
     text.parse().unwrap()
 }
 
@@ -143,7 +143,7 @@ fn a_setting_that_is_none_is_refused_with_its_whole_name() {
     assert!(
         refused("reading.stop_words=halt").starts_with("reading.stop_words is not played again")
     );
-    let missing = "people.mentions".parse::<Choices>().unwrap_err().to_string();
+    let missing = "people.mentions".parse::<RuleChoices>().unwrap_err().to_string();
     assert!(missing.contains("people.mentions=only"));
 }
 

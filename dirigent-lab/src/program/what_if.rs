@@ -14,12 +14,12 @@ use dirigent_store::ChannelRecording;
 use super::Error;
 use crate::what_if::figures::{AgentFigures, is_rest};
 use crate::what_if::script::is_reply;
-use crate::{Assumption, Choices, Evening, Played};
+use crate::{Assumption, Evening, Played, RuleChoices};
 
 /// The widest line of a score in the terminal.
 const WIDTH: usize = 100;
 
-/// So many points at which an evening takes another way are listed; the others are counted.
+/// The most points at which an evening takes another way that are listed; the others are counted.
 const LISTED: usize = 12;
 
 /// What `dirigent what-if` is given.
@@ -31,10 +31,10 @@ pub struct WhatIfFlags {
     pub recording: PathBuf,
     /// A rule that is other than it was, for example `people.mentions=only`. Give it again for further rules of the same set.
     #[arg(long = "set", value_name = "NAME=VALUE")]
-    pub set: Vec<Choices>,
+    pub set: Vec<RuleChoices>,
     /// One more set of rules, which gets a column of its own, for example `order.skip_passed=true,ceilings.chat.cycles=3`.
     #[arg(long, value_name = "NAME=VALUE,…")]
-    pub also: Vec<Choices>,
+    pub also: Vec<RuleChoices>,
     /// What an agent does if it is asked, as it was not then: pass, or say what it said next.
     #[arg(long, value_name = "pass|next", default_value = "pass", value_parser = assumption)]
     pub assume: Assumption,
@@ -74,11 +74,11 @@ impl WhatIfFlags {
         let text = std::fs::read_to_string(file).map_err(|error| named(file, &error))?;
         let recording = ChannelRecording::parse(&text).map_err(|error| named(file, &error))?;
         let evening = Evening::of(&recording.recorded).map_err(|error| named(file, &error))?;
-        let mut own = Choices::default();
+        let mut own = RuleChoices::default();
         own.extend(self.set.iter().cloned());
         let is_own = self.set.is_empty() && self.save.is_none();
         let sets = (!is_own).then_some(own).into_iter().chain(self.also.iter().cloned());
-        let then = evening.under(&Choices::default(), Assumption::Passes)?;
+        let then = evening.under(&RuleChoices::default(), Assumption::Passes)?;
         let mut columns = vec![Column { name: "as recorded".to_owned(), played: then }];
         let mut caveats = Vec::new();
         for choices in sets {
@@ -118,7 +118,7 @@ fn told(
         text.push('\n');
     }
     text.push_str(
-        "█ speaks   · passes   x fails   P a person writes   | the channel falls asleep\n\n",
+        "█ speaks   · passes   x fails   P a person writes   | the channel becomes dormant\n\n",
     );
     text.push_str(&table(evening, columns, &name_of)?);
     let then = columns.first();

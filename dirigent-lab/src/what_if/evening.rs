@@ -16,7 +16,7 @@ use super::message_ids::is_by_time;
 use super::played::{Assumption, Played};
 use super::script::{Ask, Errand, ErrandKind, Line, Occasion, Said, is_reply};
 use super::stage::Stage;
-use crate::choices::{BadChoice, Choices};
+use crate::choices::{BadChoice, RuleChoices};
 
 /// What an agent writes so long after its run ended is no part of its reply.
 const AFTERWARDS: u64 = 30_000;
@@ -30,7 +30,7 @@ const AFTERWARDS: u64 = 30_000;
 /// ```
 /// use dirigent::replay::RecordedChannel;
 /// use dirigent::snapshot::Snapshot;
-/// use dirigent_lab::{Assumption, Choices, Evening};
+/// use dirigent_lab::{Assumption, RuleChoices, Evening};
 ///
 /// let evening = Evening::of(&RecordedChannel::new(Default::default(), Snapshot::default()))?;
 /// let played = evening.under(&"order.skip_passed=true".parse()?, Assumption::Passes)?;
@@ -133,13 +133,17 @@ impl Evening {
     /// # Errors
     ///
     /// A change that names no rule, or gives it a value that it cannot have.
-    pub fn under(&self, choices: &Choices, assumption: Assumption) -> Result<Played, BadChoice> {
+    pub fn under(
+        &self,
+        choices: &RuleChoices,
+        assumption: Assumption,
+    ) -> Result<Played, BadChoice> {
         let config = Arc::new(choices.over(&self.recorded.config)?);
         Stage::new(self, config, choices, assumption)?.play()
     }
 
     /// Returns what limits this evening for these changes, in sentences for people: what the recording cannot show.
-    pub fn caveats(&self, choices: &Choices) -> Vec<String> {
+    pub fn caveats(&self, choices: &RuleChoices) -> Vec<String> {
         let mut caveats = Vec::new();
         if choices.touches("people.mentions")
             && self.recorded.config.people.mentions == MentionRule::Ignored

@@ -28,7 +28,7 @@ pub struct Figures {
     pub passed: usize,
     /// Turns that broke off or ran out of time.
     pub failed: usize,
-    /// Words of people after which the channel fell asleep, or the evening ended, before any agent said something.
+    /// Words of people after which the channel became dormant, or the evening ended, before any agent said something.
     pub unanswered: usize,
     /// The answers to words of people.
     pub answered: Answered,

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The Unix milliseconds at which Discord's ids begin.
 const EPOCH: u64 = 1_420_070_400_000;
 
-/// Ids of other chats lie further from their time than this, in milliseconds.
+/// Ids of other chats lie further from their time than a day, in milliseconds.
 const DAY: u64 = 86_400_000;
 
 /// Whether the ids of a recording say when their messages were written.
@@ -35,7 +35,7 @@ impl MessageIds {
         Self { by_time, renamed: FxHashMap::default(), used: FxHashSet::default(), next }
     }
 
-    /// The id of a message whose author acts so many milliseconds later than in the recording.
+    /// Returns the id of a message whose author acts `shift` milliseconds later than in the recording.
     pub(super) fn of(&mut self, id: MessageId, shift: i64) -> MessageId {
         if let Some(known) = self.renamed.get(&id.get()) {
             return MessageId::new(*known);

@@ -69,7 +69,7 @@ impl fmt::Display for Other {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OtherWay {
-    /// When.
+    /// The moment at which the evening goes another way.
     pub at: Timestamp,
     /// The agent that it is about.
     pub agent: AgentKey,

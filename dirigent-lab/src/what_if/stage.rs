@@ -16,12 +16,12 @@ use super::figures::{Figures, is_rest};
 use super::message_ids::MessageIds;
 use super::played::{Assumption, Other, OtherWay, Played};
 use super::script::{Ask, ErrandKind, Occasion, Said, is_reply};
-use crate::choices::{BadChoice, Choices};
+use crate::choices::{BadChoice, RuleChoices};
 
-/// A recorded look at the clock is that of a deadline if it came within so many milliseconds.
+/// The most milliseconds from a deadline to the recorded look at the clock that noticed it.
 const LATE: u64 = 2_000;
 
-/// An evening is ended so many milliseconds after its recording.
+/// The most milliseconds that an evening goes on after its recording.
 const DAY: u64 = 86_400_000;
 
 /// Names of runs that no recording has.
@@ -80,7 +80,7 @@ struct Play {
 /// Where a played evening is.
 pub(super) struct Stage<'a> {
     evening: &'a Evening,
-    choices: &'a Choices,
+    choices: &'a RuleChoices,
     assumption: Assumption,
     machine: TurnMachine,
     config: Arc<Config>,
@@ -106,7 +106,7 @@ impl<'a> Stage<'a> {
     pub(super) fn new(
         evening: &'a Evening,
         config: Arc<Config>,
-        choices: &'a Choices,
+        choices: &'a RuleChoices,
         assumption: Assumption,
     ) -> Result<Self, BadChoice> {
         let start = &evening.recorded.start;

@@ -1,0 +1,102 @@
+//! Long conversations, drawn by chance.
+
+use std::ops::ControlFlow;
+
+use super::world::{Act, World};
+use super::{Explored, Inquiry, Told};
+
+/// The most steps of a world.
+const STEPS: usize = 400;
+
+/// The room is looked at for what happens from there on after so many steps.
+const LOOK: usize = 40;
+
+/// Draws worlds one after the other.
+pub(super) fn draw(
+    inquiry: &Inquiry,
+    told: &mut Told,
+    goes_on: &mut dyn FnMut(Explored) -> ControlFlow<()>,
+) {
+    for number in 0..inquiry.worlds {
+        if goes_on(told.explored).is_break() {
+            told.is_ended = true;
+            return;
+        }
+        let mut dice = Dice(number);
+        let mut world = World::begin(inquiry, number);
+        world.allow(WORDS, inquiry.failures);
+        // Some worlds have talkative agents, some have quiet ones; in some people write often, in some once.
+        let (talk, words) = (dice.below(11), dice.below(4));
+        let mut acts = vec![Act::Says(None)];
+        world.apply(Act::Says(None));
+        for step in 0..STEPS {
+            for claim in inquiry.open(told).collect::<Vec<_>>() {
+                let is_look = step % LOOK == 0;
+                if world.breaches(claim) || is_look && world.breaches_from_here(claim).is_some() {
+                    let acts = shrunk(inquiry, number, acts.clone(), claim);
+                    told.broken.push(inquiry.broken(number, &acts, claim, false));
+                }
+            }
+            let Some(act) = pick(&world, &mut dice, talk, words) else { break };
+            world.apply(act);
+            acts.push(act);
+        }
+        told.explored.worlds += 1;
+        if told.broken.len() == inquiry.claims.len() {
+            return;
+        }
+    }
+}
+
+/// How many words a long world has at most.
+pub(super) const WORDS: u32 = 40;
+
+fn pick(world: &World, dice: &mut Dice, talk: u64, words: u64) -> Option<Act> {
+    let acts = world.acts();
+    let says: Vec<_> = acts.iter().copied().filter(|act| matches!(act, Act::Says(_))).collect();
+    let does: Vec<_> = acts.into_iter().filter(|act| !matches!(act, Act::Says(_))).collect();
+    let is_word = does.is_empty() || dice.below(20) < words;
+    if is_word {
+        let at = usize::try_from(dice.below(says.len() as u64)).ok()?;
+        return says.get(at).copied();
+    }
+    if dice.below(12) == 0 {
+        let at = usize::try_from(dice.below(does.len() as u64)).ok()?;
+        return does.get(at).copied();
+    }
+    let wanted = if dice.below(10) < talk { Act::Speaks } else { Act::Passes };
+    let usual = [Act::Begins, wanted, Act::TimePasses];
+    usual.into_iter().find(|act| does.contains(act)).or_else(|| does.first().copied())
+}
+
+/// Leaves out what is not needed for the claim to break.
+fn shrunk(inquiry: &Inquiry, shuffle: u64, mut acts: Vec<Act>, claim: super::Claim) -> Vec<Act> {
+    let mut size = acts.len() / 2;
+    while size > 0 {
+        let mut at = 0;
+        while at < acts.len() {
+            let mut fewer = acts.clone();
+            fewer.drain(at..(at + size).min(acts.len()));
+            if inquiry.breaks(shuffle, &fewer, claim) {
+                acts = fewer;
+            } else {
+                at += size;
+            }
+        }
+        size /= 2;
+    }
+    acts
+}
+
+/// SplitMix64.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)).checked_rem(limit).unwrap_or_default()
+    }
+}

@@ -1,0 +1,166 @@
+//! What can happen under some rules.
+
+use std::ops::ControlFlow;
+
+use clap::Parser;
+use dirigent::settings::Rules;
+use dirigent_lab::program::ProveFlags;
+use dirigent_lab::{Inquiry, RuleChoices, Told};
+use dirigent_store::ChannelRecording;
+
+fn rules(choices: &str) -> Rules {
+    let choices: RuleChoices = choices.parse().unwrap();
+    Rules { config: choices.over(&Rules::default().config).unwrap(), ..Rules::default() }
+}
+
+fn ask(choices: &str, claim: &str, agents: u32) -> Told {
+    let mut inquiry = Inquiry::new(&rules(choices), agents, vec![claim.parse().unwrap()]);
+    (inquiry.shuffles, inquiry.states, inquiry.worlds) = (2, 6_000, 20);
+    inquiry.ask(&mut |_| ControlFlow::Continue(()))
+}
+
+/// Rules, a claim that they break, and agents.
+const PLANTED: [(&str, &str, u32); 10] = [
+    ("ceilings.chat.turns=2", "heard", 3),
+    ("people.mentions=only", "heard", 3),
+    ("people.mentions=ignored", "addressed-next", 2),
+    ("deadlines.start=none", "rests", 2),
+    ("deadlines.run=none", "rests", 3),
+    ("ceilings.chat.turns=none,ceilings.chat.cycles=none", "rests", 2),
+    ("budget.turns=2", "heard", 3),
+    ("order.shuffle_first=true", "waits=2", 3),
+    ("ceilings.chat.turns=4", "calls-without-person=2", 2),
+    ("ceilings.chat.turns=none,ceilings.chat.cycles=20", "calls-without-person=60", 6),
+];
+
+#[test]
+fn ten_planted_faults_are_found_and_their_recordings_break_the_claims() {
+    for (choices, claim, agents) in PLANTED {
+        let told = ask(choices, claim, agents);
+        let at = format!("{claim} under {choices}");
+        assert_eq!(told.broken.len(), 1, "{at}");
+        let broken = &told.broken[0];
+        assert_eq!(broken.is_shortest, agents <= 4, "{at}");
+        // The recording is one of the real machine under these rules.
+        assert_eq!(*broken.recording.config, rules(choices).config, "{at}");
+        assert!(!broken.recording.replay().unwrap().is_empty(), "{at}");
+    }
+}
+
+/// Rules and claims that hold there.
+const SOUND: [(&str, &str, u32); 10] = [
+    ("", "heard", 2),
+    ("", "addressed-next", 2),
+    ("people.mentions=only", "addressed-next", 2),
+    ("", "rests", 2),
+    ("order.skip_passed=true", "rests", 2),
+    ("", "waits=4", 2),
+    ("", "answered-within=2", 2),
+    ("people.human_interrupt=queue", "heard", 2),
+    // Four turns, and the one that was under way when the person wrote.
+    ("ceilings.chat.turns=4", "calls-without-person=5", 2),
+    ("ceilings.chat.cycles=3", "calls-without-person=37", 12),
+];
+
+#[test]
+fn of_ten_sound_rule_sets_only_what_was_explored_is_claimed() {
+    for (choices, claim, agents) in SOUND {
+        let told = ask(choices, claim, agents);
+        let at = format!("{claim} under {choices}");
+        assert!(told.broken.is_empty(), "{at}: {:?}", told.broken);
+        assert_eq!(told.explored.worlds, 20, "{at}");
+        assert!(!told.is_ended, "{at}");
+        // A room that was not explored to its end is not claimed to be.
+        assert_eq!(told.is_whole, agents <= 4 && told.explored.ahead == 0, "{at}");
+    }
+}
+
+#[test]
+fn a_small_room_is_explored_to_its_end() {
+    let mut inquiry = Inquiry::new(&rules(""), 2, vec!["heard".parse().unwrap()]);
+    (inquiry.words, inquiry.turns, inquiry.shuffles, inquiry.worlds) = (1, 4, 1, 0);
+    let told = inquiry.ask(&mut |_| ControlFlow::Continue(()));
+    assert!(told.is_whole && told.broken.is_empty());
+    assert_eq!(told.explored.ahead, 0);
+}
+
+/// Whatever is asked for beside it, and wherever it is found, the shortest way is the same.
+#[test]
+fn a_counterexample_is_the_shortest_way() {
+    let told = ask("ceilings.chat.turns=2", "heard", 3);
+    let steps: Vec<_> = told.broken[0].steps.iter().map(String::as_str).collect();
+    let expected = [
+        "a person writes",
+        "agent-0 begins",
+        "agent-0 speaks",
+        "agent-1 begins",
+        "agent-1 speaks",
+        "an agent was never asked, nor handed the word",
+    ];
+    assert_eq!(steps, expected);
+}
+
+#[test]
+fn of_a_long_world_only_what_the_claim_needs_to_break_is_left() {
+    let told = ask("budget.turns=2", "heard", 6);
+    let broken = &told.broken[0];
+    assert!(!broken.is_shortest);
+    // A word and two turns, each of which begins and ends.
+    assert_eq!(broken.steps.len(), 6);
+}
+
+#[test]
+fn it_ends_when_it_is_told_to_and_does_not_say_that_it_saw_everything() {
+    let inquiry = Inquiry::new(&rules(""), 3, vec!["heard".parse().unwrap()]);
+    let told = inquiry.ask(&mut |explored| match explored.states {
+        0..2_000 => ControlFlow::Continue(()),
+        _ => ControlFlow::Break(()),
+    });
+    assert!(told.is_ended && !told.is_whole);
+    assert!(told.explored.ahead > 0 && told.explored.states < 3_000);
+}
+
+#[derive(Parser)]
+struct Program {
+    #[command(flatten)]
+    flags: ProveFlags,
+}
+
+fn run(given: &[&str]) -> Result<(bool, String), String> {
+    let flags = Program::try_parse_from([&["prove"], given].concat());
+    let flags = flags.map_err(|error| error.to_string())?.flags;
+    let mut out = Vec::new();
+    let holds = flags.run(&mut out).map_err(|error| error.to_string())?;
+    Ok((holds, String::from_utf8(out).unwrap()))
+}
+
+#[test]
+fn the_command_takes_rules_and_agents_of_the_file_and_writes_recording_and_diagram() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (config, saved, diagram) = (path("dirigent.toml"), path("way.jsonl"), path("way.mmd"));
+    let file = "[discord]\ntoken = { env = \"NONE\" }\n[rules.people]\nmentions = \"only\"\n\
+        [[agents]]\nname = \"poet\"\n[[agents]]\nname = \"critic\"\n";
+    std::fs::write(&config, file).unwrap();
+    let given = [config.as_str(), "--claim", "heard", "--save", &saved, "--mermaid", &diagram];
+    let (holds, told) = run(&given).unwrap();
+    assert!(!holds);
+    let expected = "heard: broken; the shortest way:\n  a person writes to poet\n  poet begins\n  poet passes\n";
+    assert!(told.starts_with(expected), "{told}");
+    assert!(told.contains("not explored: other sequences of shuffles, operators"));
+    let recording = ChannelRecording::parse(&std::fs::read_to_string(saved).unwrap()).unwrap();
+    assert!(recording.trace().unwrap().to_string().contains("poet"));
+    assert!(std::fs::read_to_string(diagram).unwrap().starts_with("sequenceDiagram\n"));
+}
+
+#[test]
+fn the_command_says_what_it_saw_of_a_claim_that_holds() {
+    let given = ["--claim", "addressed-next", "--words", "1", "--turns", "3"];
+    let (holds, told) = run(&given).unwrap();
+    assert!(holds);
+    assert!(told.starts_with("addressed-next: holds in every order of events within the bounds"));
+    assert!(told.contains("all of it"));
+    assert!(run(&["--claim", "answered"]).unwrap_err().contains("answered-within=2"));
+    let misspelt = ["--claim", "rests", "--set", "order.skip_pased=true"];
+    assert!(run(&misspelt).unwrap_err().starts_with("order.skip_pased: unknown field"));
+}
