@@ -55,7 +55,7 @@ pub enum MoveError {
     Load {
         /// The channel.
         channel: ChannelId,
-        /// Why.
+        /// What is wrong with its record.
         source: LoadError,
     },
     /// The database did not take a channel's record.
@@ -63,7 +63,7 @@ pub enum MoveError {
     Commit {
         /// The channel.
         channel: ChannelId,
-        /// Why.
+        /// The refusal of the database.
         source: CommitError,
     },
     /// An agent of the other registry cannot be registered.
@@ -79,7 +79,7 @@ impl PostgresStore {
     /// The link of this store must run, no driver may, and no other process may act on the database. The other store is only read.
     ///
     /// What is there already is compared and never overwritten, so a move that was interrupted goes on if you repeat it. `progress`
-    /// is told how many channels are done, and of how many.
+    /// gets the number of channels that are done, and the number of all.
     ///
     /// ```no_run
     /// use dirigent_cluster::PostgresStore;
