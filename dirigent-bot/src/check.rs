@@ -70,7 +70,9 @@ pub(crate) async fn check(path: &Path, is_json: bool) -> Result<bool> {
 }
 
 async fn look(path: &Path, report: &mut Report) {
-    let Some((config, text)) = report.take("configuration", BotConfig::read(path)) else { return };
+    let Some((mut config, text)) = report.take("configuration", BotConfig::read(path)) else {
+        return;
+    };
     report.add(OK, "configuration", format!("{} is understood", path.display()));
     if config.agents.len() < 2 {
         report.add(WRONG, "agents", FEW);
@@ -86,6 +88,8 @@ async fn look(path: &Path, report: &mut Report) {
         (Some(None), None) => report.add(HINT, "store", NO_STORE),
         (None, _) => {}
     }
+    // What it asks is over in a moment, and needs no share of Discord's limit.
+    config.cluster = None;
     let page = config.page.iter().map(|page| ("page", page.listen));
     for (what, address) in page.chain(config.front.iter().map(|front| ("front", front.listen))) {
         if let Some(_free) =

@@ -29,29 +29,30 @@ pub(crate) struct InitFlags {
     name: Option<String>,
 }
 
+const NEXT: &str =
+    "  export DISCORD_TOKEN=…   # of a bot with Message Content Intent, invited with Manage Webhooks
+  dirigent check && dirigent run";
+
+/// Each flag, with what is asked without it, and the usual answer.
+const ASKED: [(&str, &str, &str); 4] = [
+    ("channel", "The channel's id (Discord's Developer Mode copies it)", ""),
+    ("agents", "The agents' names, separated by commas", "Optimist, Sceptic"),
+    ("model", "The model's address", "http://127.0.0.1:11434/v1"),
+    ("name", "The model's name there", "llama3.2"),
+];
+
 /// Writes the file, unless there is one.
 pub(crate) fn init(file: &Path, flags: InitFlags) -> Result {
     if file.exists() {
         return Err(format!("{} exists: name another one with --config", file.display()).into());
     }
-    let asked = |given, flag, question, default| {
-        asked(given, question, default)
-            .ok_or_else(|| format!("give --{flag}, or answer the question"))
-    };
-    let channel = asked(
-        flags.channel,
-        "channel",
-        "The channel's id (Discord's Developer Mode copies it)",
-        "",
-    )?;
-    let agents = asked(
-        flags.agents,
-        "agents",
-        "The agents' names, separated by commas",
-        "Optimist, Sceptic",
-    )?;
-    let url = asked(flags.model, "model", "The model's address", "http://127.0.0.1:11434/v1")?;
-    let name = asked(flags.name, "name", "The model's name there", "llama3.2")?;
+    let InitFlags { channel, agents, model, name } = flags;
+    let mut answers = Vec::new();
+    for (given, (flag, question, usual)) in [channel, agents, model, name].into_iter().zip(ASKED) {
+        let answer = asked(given, question, usual);
+        answers.push(answer.ok_or_else(|| format!("give --{flag}, or answer the question"))?);
+    }
+    let [channel, agents, url, name] = answers.as_slice() else { return Ok(()) };
     let (head, agent) = include_str!("init.toml").split_once("AGENT").unwrap_or_default();
     let mut text = head.replace("CHANNEL", &format!("{channel:?}"));
     for face in agents.split(',').map(str::trim).filter(|face| !face.is_empty()) {
@@ -66,15 +67,8 @@ pub(crate) fn init(file: &Path, flags: InitFlags) -> Result {
     if !token.exists() {
         write(&token, &drawn()?)?;
     }
-    println!(
-        "{} is written, and {} has the control page's token. Next:",
-        file.display(),
-        token.display()
-    );
-    println!(
-        "  export DISCORD_TOKEN=…   # of a bot with Message Content Intent, invited with Manage Webhooks"
-    );
-    println!("  dirigent check && dirigent run");
+    let (file, token) = (file.display(), token.display());
+    println!("{file} is written, and {token} has the control page's token. Next:\n{NEXT}");
     Ok(())
 }
 
