@@ -143,7 +143,7 @@ async fn begin(flags: &DemoFlags, drawn: &str) -> Result<(Bot, Table)> {
         _ = async { tokio::join!(modes, connected) } => {}
     }
 
-    let mut terminal = Terminal::default();
+    let mut terminal = Terminal::new(false);
     terminal.introduce(moderator, "Moderator", None);
     terminal.introduce(person, "You", None);
     for (agent, face) in bot.config.agents.iter().zip(1..) {

@@ -124,7 +124,7 @@ pub struct Broken {
 }
 
 impl Inquiry {
-    /// Asks about a room of so many agents under these rules.
+    /// Asks about a room with this number of agents under these rules.
     pub fn new(rules: &Rules, agents: u32, claims: Vec<Claim>) -> Self {
         Self {
             config: Arc::new(rules.config.clone()),

@@ -8,27 +8,33 @@ use dirigent::snapshot::PhaseKind;
 use dirigent::{AgentId, ChatMessage, UserId};
 
 /// Why an agent has the floor.
-const WHY: [(Cause, &str); 4] = [
+const WHY: [(Cause, &str); 6] = [
     (Cause::HumanMessage, "a person wrote"),
     (Cause::NextInList, "next in the list"),
     (Cause::NextCycle, "first of the new cycle"),
+    (Cause::GuidePosted, "the guide was posted"),
+    (Cause::InitiatorReminded, "asked to conclude"),
     (Cause::Resumed, "the table goes on"),
 ];
 
 /// The changes that are worth a line, beside the turns in which an agent speaks.
-const LINES: [(Cause, &str); 12] = [
+const LINES: [(Cause, &str); 16] = [
     (Cause::Passed, "{} passes"),
     (Cause::NothingNew, "{} passes unasked: nothing was said since its own words"),
     (Cause::RunFailed, "{} fails, and passes"),
     (Cause::StartTimedOut, "{} does not answer, and is skipped"),
     (Cause::RunTimedOut, "{} takes too long, and is skipped"),
+    (Cause::AgentLeft, "{} has left, and is skipped"),
     (Cause::EnoughAgents, "enough agents are here: they take turns"),
     (Cause::TooFewAgents, "too few agents to take turns"),
     (Cause::AllPassed, "dormant: no agent had anything to add"),
     (Cause::Unanswered, "dormant: no agent answered"),
     (Cause::CeilingReached, "dormant: only a person may go on from here"),
+    (Cause::InitiatorReminded, "{} is asked to conclude"),
     (Cause::Stopped, "stopped: no agent may speak"),
     (Cause::Resumed, "resumed: the next message wakes the table"),
+    (Cause::Concluded, "{} concludes: archived for good"),
+    (Cause::Archived, "archived for good"),
 ];
 
 fn words_for(cause: Cause, words: &[(Cause, &'static str)]) -> Option<&'static str> {
@@ -39,8 +45,9 @@ fn words_for(cause: Cause, words: &[(Cause, &'static str)]) -> Option<&'static s
 const COLOURS: [u8; 6] = [36, 33, 35, 32, 34, 31];
 
 /// Shows messages and changes, and knows who is who.
-#[derive(Default)]
 pub(crate) struct Terminal {
+    /// Whether every change is shown.
+    pub(crate) verbose: bool,
     /// The accounts whose names are known.
     people: Vec<Person>,
     /// Who has the floor, as far as was shown.
@@ -66,6 +73,10 @@ struct Floor {
 }
 
 impl Terminal {
+    pub(crate) const fn new(verbose: bool) -> Self {
+        Self { verbose, people: Vec::new(), floor: None }
+    }
+
     /// Says whose account it is.
     pub(crate) fn introduce(&mut self, user: UserId, name: &str, agent: Option<AgentId>) {
         let agents = self.people.iter().filter(|person| person.agent.is_some()).count();
@@ -96,11 +107,16 @@ impl Terminal {
         }
     }
 
-    /// Shows a change that tells the story. `order` is the new order
+    /// Shows a change: each if so wished, else those that tell the story. `order` is the new order
     /// after a shuffle, if it is known.
     pub(crate) fn show_change(&mut self, change: &ChannelEvent, order: &[AgentId]) {
         let cause = change.transition.cause;
-        let is_given = change.transition.to == PhaseKind::Granted;
+        if self.verbose {
+            note(&format!("[{change:#}]"));
+        }
+        // The floor is given by a grant or, to the initiator of an idle discussion, by a reminder.
+        let is_given =
+            change.transition.to == PhaseKind::Granted || cause == Cause::InitiatorReminded;
         if let Some(agent) = change.agent.clone().filter(|_| is_given) {
             self.floor = Some(Floor { agent, cause, heard: false });
         }
@@ -116,7 +132,7 @@ impl Terminal {
 
     /// Whether this confirms words that were not shown yet.
     pub(crate) fn lacks_words_for(&self, change: &ChannelEvent) -> bool {
-        change.transition.cause == Cause::ReceiptGiven
+        matches!(change.transition.cause, Cause::ReceiptGiven | Cause::PermitUsed)
             && self.floor.as_ref().is_some_and(|floor| !floor.heard)
     }
 }

@@ -19,7 +19,7 @@ use crate::{Broken, Claim, Explored, Inquiry, RuleChoices, Told};
 /// How often a long run says how far it is.
 const TELL: Duration = Duration::from_secs(5);
 
-/// Of a way with more steps than twice as many, so many are shown at either end.
+/// A way with more than twice this number of steps is shortened: this number is shown at either end.
 const SHOWN: usize = 20;
 
 /// What `dirigent prove` is given.
@@ -47,7 +47,7 @@ pub struct ProveFlags {
     /// Most turns in a small room. Default twice as many as agents, and one.
     #[arg(long, value_name = "NUMBER")]
     pub turns: Option<u64>,
-    /// End after so many seconds.
+    /// End after this number of seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub seconds: u64,
     /// Write the first way on which a claim breaks as a recording, for `dirigent replay` and the control page.

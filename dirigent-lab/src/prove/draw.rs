@@ -8,7 +8,7 @@ use super::{Explored, Inquiry, Told};
 /// The most steps of a world.
 const STEPS: usize = 400;
 
-/// The room is looked at for what happens from there on after so many steps.
+/// After this number of steps, the search looks at what can happen from there on.
 const LOOK: usize = 40;
 
 /// Draws worlds one after the other.
@@ -88,7 +88,7 @@ fn shrunk(inquiry: &Inquiry, shuffle: u64, mut acts: Vec<Act>, claim: super::Cla
     acts
 }
 
-/// SplitMix64.
+/// Draws numbers from a seed: SplitMix64, which has 64 bits of state.
 struct Dice(u64);
 
 impl Dice {

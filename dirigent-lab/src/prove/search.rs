@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::world::{Act, World};
 use super::{Explored, Inquiry, Told};
 
-/// So many states are explored between two calls of the caller.
+/// This number of states is explored between two calls of the caller.
 const STEP: usize = 500;
 
 /// How a state was reached.

@@ -437,7 +437,7 @@ impl World {
     /// What an act is, in words.
     pub(super) fn words(&self, act: Act) -> String {
         let agent = self.woken.or(self.running.map(|(agent, _)| agent));
-        let agent = agent.map_or_else(|| "nobody".to_owned(), |agent| agent.to_string());
+        let agent = agent.map_or_else(|| "no agent".to_owned(), |agent| agent.to_string());
         match act {
             Act::Says(None) => "a person writes".to_owned(),
             Act::Says(Some(to)) => format!("a person writes to {to}"),
