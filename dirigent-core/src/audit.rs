@@ -1,4 +1,4 @@
-//! What must hold of every channel at every moment, in one readable list.
+//! The invariants that every channel must satisfy at every moment, in one readable list.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use crate::state::{
 use crate::turn_machine::TurnMachine;
 use crate::{Effect, Mode, Ticket};
 
-/// An invariant of ours that does not hold: a bug of the library, or a forged snapshot.
+/// A broken invariant. It means a bug of the library, or a snapshot that was tampered with.
 ///
 /// ```
 /// use dirigent_core::{TurnMachine, Config};
@@ -18,7 +18,7 @@ use crate::{Effect, Mode, Ticket};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Breach {
-    /// What should hold.
+    /// The sentence that should be true.
     pub invariant: &'static str,
 }
 
@@ -30,19 +30,19 @@ impl fmt::Display for Breach {
 
 impl core::error::Error for Breach {}
 
-/// An invariant: its sentence, and whether it holds of a channel's topics.
+/// An invariant about the topics of a channel: its sentence and its check.
 type Rule = (&'static str, fn(&State) -> bool);
 
-/// An invariant of what is pending, and of the channel as a whole.
+/// An invariant about the pending effects and the channel as a whole: its sentence and its check.
 type WholeRule = (&'static str, fn(&Snapshot) -> bool);
 
-/// Every invariant of the topics.
+/// All invariants of the topics.
 const RULES: &[Rule] = &[
     ("the speaker is in the list", |c| {
         c.floor.speaker().is_none_or(|agent| c.roster.list.position(agent).is_some())
     }),
     ("the speaker can be given the floor", |c| {
-        // A reply that is made still goes out when its agent is away, and is waited for.
+        // An agent that goes away after its reply was made keeps the floor, because the reply still goes out.
         let away = c.floor.has_replied() || matches!(c.floor.phase, Phase::Confirming { .. });
         let is_silenced = |agent| c.roster.is_muted(agent) || !c.roster.may_write(agent);
         let may_stay = |agent| away && c.roster.is_present(agent) && !is_silenced(agent);
@@ -176,7 +176,7 @@ const RULES: &[Rule] = &[
     ("a cycle for the addressed is a cycle", |c| c.is_in_cycle() || !c.cycle.is_round()),
     ("nothing is planned for a channel at rest", |c| {
         let plans: Plans = c.cycle.plans.value();
-        // Whom a word is for is kept for its wake.
+        // A planned round stays with the wake that is pending for it.
         let has_round = !plans.next_round.is_empty() && !c.words.wake_pending;
         let is_planned = plans.chosen.is_some() || plans.handed_to.is_some() || has_round;
         !c.floor.phase.is_idle() || !is_planned
@@ -200,7 +200,7 @@ const RULES: &[Rule] = &[
     }),
 ];
 
-/// Every invariant that concerns more than the topics.
+/// All invariants that concern more than one topic.
 const WHOLE_RULES: &[WholeRule] = &[
     ("a list that is read is pending", |c| {
         c.state.roster.refresh.is_none_or(|refresh| c.pending.contains(refresh.ticket))
@@ -244,12 +244,12 @@ const WHOLE_RULES: &[WholeRule] = &[
 ];
 
 impl State {
-    /// The place of the agent that has the floor.
+    /// Returns the slot of the agent that has the floor.
     fn speaker_slot(&self) -> Option<&Slot> {
         self.floor.speaker().and_then(|agent| self.roster.list.slot(agent))
     }
 
-    /// Whether a turn of a cycle is under way, or the boundary after the last.
+    /// Returns true during a cycle: from its first grant to the end of the boundary behind its last turn.
     fn is_in_cycle(&self) -> bool {
         let at_boundary = self.floor.phase == Phase::Refreshing(Purpose::Boundary);
         self.floor.speaker().is_some() || at_boundary
@@ -257,7 +257,7 @@ impl State {
 }
 
 impl Snapshot {
-    /// Checks every internal invariant.
+    /// Checks all invariants.
     pub(crate) fn audit(&self) -> Result<(), Breach> {
         let broken = RULES.iter().find(|(_, holds)| !holds(&self.state)).map(|rule| rule.0);
         let broken = broken
@@ -267,12 +267,12 @@ impl Snapshot {
 }
 
 impl TurnMachine {
-    /// Checks every internal invariant.
+    /// Checks all invariants. You may call it after each input in a test, for example in a fuzzer.
     ///
     /// # Errors
     ///
-    /// Names the first that does not hold; for a channel that was only ever given inputs this is a
-    /// bug of the library.
+    /// Returns the first invariant that is broken. If the channel was only ever changed through
+    /// [`handle`](Self::handle), this is a bug of the library.
     pub fn audit(&self) -> Result<(), Breach> {
         self.snapshot.audit()
     }

@@ -1,4 +1,4 @@
-//! What [`Config`](crate::Config) is made of, and why one cannot be obeyed.
+//! The groups of rules in [`Config`](crate::Config), and the error for a rule that cannot be obeyed.
 
 pub use crate::state::speaker_list::AGENTS_MAX;
 pub use crate::values::config::{

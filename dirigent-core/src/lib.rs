@@ -1,4 +1,4 @@
-//! Who may speak now? The turn machine of Dirigent, as a value.
+//! Decides who may speak next in one channel: the turn machine of Dirigent, as a value.
 //!
 //! | You want to | Start here |
 //! | --- | --- |
@@ -9,8 +9,9 @@
 //! | keep a channel and bring it back | [`TurnMachine::snapshot`], [`TurnMachine::restore`], [`snapshot`] |
 //! | tell silence from a reply, and a reply's end | [`text`] |
 //!
-//! A [`TurnMachine`] is given what happened, with its time, and writes down what is to be done. It has
-//! no clock, no I/O, no dependency and no feature. The loop around it is always the same:
+//! You tell a [`TurnMachine`] what happened and when, and it writes down what you must do. It has no clock, no I/O, no
+//! dependency and no feature, so you can run it anywhere, for example in a test that steps through a whole evening. The
+//! loop around it is always the same:
 //!
 //! ```
 //! use dirigent_core::{AgentKey, TurnMachine, Config, Effect, Input, Mode, Settlement, Timestamp};
@@ -74,7 +75,7 @@ pub use values::transition::{Cause, PhaseKind, Transition};
 pub use values::verdict::{Answer, Reason, Verdict};
 pub use view::View;
 
-/// The code of the README runs.
+/// Runs the code of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! A channel as plain data, to be stored and brought back.
+//! A channel as plain data, which you can store and restore.
 
 use alloc::sync::Arc;
 use core::fmt;
@@ -18,7 +18,7 @@ use crate::state::{
 };
 use crate::turn_machine::TurnMachine;
 
-/// Why a snapshot was not restored. Nothing was changed; keep the file and ask.
+/// The error for a snapshot that was not restored. Keep the stored file as it is until a person has looked at it.
 ///
 /// ```
 /// use dirigent_core::snapshot::RestoreError;
@@ -30,17 +30,17 @@ use crate::turn_machine::TurnMachine;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError {
-    /// It was written by another version of the library.
+    /// Another version of the library wrote the snapshot.
     Version {
         /// The version that the snapshot names.
         found: u16,
     },
     /// A list is longer than the library ever writes it.
     TooLong {
-        /// Which field.
+        /// The field with the list.
         field: &'static str,
     },
-    /// It contradicts itself.
+    /// The snapshot contradicts itself.
     Broken(Breach),
 }
 
@@ -63,16 +63,17 @@ impl fmt::Display for RestoreError {
 impl core::error::Error for RestoreError {}
 
 impl TurnMachine {
-    /// Everything the channel knows, as it is kept. A host that stores the channel takes a copy.
+    /// Returns the whole state of the channel. It is only lent to you, so clone it if you want to store it.
     pub const fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
-    /// Brings a channel back.
+    /// Restores a channel from a snapshot. It then reacts to every input as the original would have.
     ///
     /// # Errors
     ///
-    /// When the snapshot is of another version, too long, or contradicts itself.
+    /// Returns an error if another version wrote the snapshot, if one of its lists is too long, or if it contradicts
+    /// itself.
     pub fn restore(config: Arc<Config>, snapshot: &Snapshot) -> Result<Self, RestoreError> {
         check_size(snapshot)?;
         snapshot.audit().map_err(RestoreError::Broken)?;

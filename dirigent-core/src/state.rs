@@ -1,13 +1,13 @@
-//! The state of a channel, a type for each topic with its own tests. A topic knows no input and no effect: the
-//! machine changes it and says what follows.
+//! The state of a channel, with one type for each topic. A topic knows neither inputs nor effects: the machine changes
+//! it, and decides what follows.
 //!
-//! For example, `standing` has mode, pause and archive, `floor` phase and turn, `roster` the speaker list, `cycle`
-//! requests and choices, `words` what no turn has taken yet, and `pending` the effects that must be settled. A
-//! topic that most channels never use is `rare`: it costs one word until it is first changed.
+//! For example, `standing` has mode, pause and archive, `floor` has phase and turn, and `roster` has the speaker list.
+//! `cycle` has requests and choices, `words` has people's words that no turn has taken yet, and `pending` has the
+//! effects that must be settled. A topic that most channels never use is `rare`: it costs one word until it is first
+//! changed.
 //!
-//! Every field is public, because the state is what is stored: a [`Snapshot`] contains it as it is, and
-//! a store writes it field by field. Nobody can reach into the state of a running machine, because that is lent for
-//! reading only.
+//! Every field is public because the state is stored as it is: a [`Snapshot`] contains it, and a store writes it field
+//! by field. You cannot change the state of a running machine, because it is lent for reading only.
 #![expect(
     clippy::exhaustive_structs,
     clippy::exhaustive_enums,
@@ -86,10 +86,12 @@ clone_in_place! {
     Pending { effects, next_ticket, stale }
 }
 
-/// Everything a channel knows: its state, with a version and a time. A [`TurnMachine`](crate::TurnMachine) keeps exactly this and lends it with
-/// [`TurnMachine::snapshot`](crate::TurnMachine::snapshot). A store maps it to its own file format.
+/// The whole state of a channel, with a version and a time. A [`TurnMachine`](crate::TurnMachine) holds exactly this,
+/// and lends it to you with [`TurnMachine::snapshot`](crate::TurnMachine::snapshot). A store maps it to its own file
+/// format.
 ///
-/// A restored channel reacts to everything as the original would have. `clone_from` reuses the memory of the older copy.
+/// A restored channel reacts to every input as the original would have. If you copy a snapshot often, use `clone_from`,
+/// because it reuses the memory of the older copy.
 ///
 /// ```
 /// use dirigent_core::{TurnMachine, Config};
@@ -106,59 +108,60 @@ pub struct Snapshot {
     pub version: u16,
     /// The time of the last input.
     pub now: Timestamp,
-    /// Rises with every change that a restart must not lose: see [`TurnMachine::revision`](crate::TurnMachine::revision).
+    /// The number of changes that a restart must not lose: see [`TurnMachine::revision`](crate::TurnMachine::revision).
     pub revision: u64,
-    /// What the channel knows.
+    /// The topics of the channel.
     pub state: State,
-    /// What was asked for and not settled.
+    /// The effects that were requested and are not settled.
     pub pending: Pending,
 }
 
 impl Snapshot {
-    /// The version that this library writes, and the only one it reads.
+    /// The version that this library writes, and the only one that it reads.
     pub const VERSION: u16 = 2;
 }
 
 impl Default for Snapshot {
-    /// A channel never seen before.
+    /// Creates the snapshot of a channel that was never seen before.
     fn default() -> Self {
         let (state, pending) = (State::default(), Pending::default());
         Self { version: Self::VERSION, now: Timestamp::default(), revision: 0, state, pending }
     }
 }
 
-/// All topics of a channel, but for what is [`Pending`].
+/// All topics of a channel, except what is [`Pending`].
 ///
 /// ```
 /// assert!(dirigent_core::snapshot::State::default().roster.list.slots.is_empty());
 /// ```
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct State {
-    /// What the channel is for, and what keeps it from going on.
+    /// The mode, and all that can stop the channel from going on.
     pub standing: Situation,
-    /// Who has the floor.
+    /// The agent that has the floor, and its turn.
     pub floor: Floor,
-    /// Who is in the channel.
+    /// The agents in the channel.
     pub roster: Roster,
     /// The cycle under way.
     pub cycle: Cycle,
-    /// What was said that no turn has taken yet.
+    /// People's words that no turn has taken yet.
     pub words: Words,
-    /// How much agents may still say.
+    /// The counters of ceilings, budgets and caps.
     pub quota: Quota,
     /// The reminders of an idle discussion.
     pub reminders: Rare<Reminders>,
-    /// What was seen before.
+    /// The messages and runs that were seen before.
     pub seen: Seen,
-    /// What is waited for and what has arrived of a reply; kept between turns so that only the first
-    /// such reply allocates. None where every reply is confirmed by a receipt.
+    /// The pieces of a reply that have arrived, and the reply that they should become. It stays allocated between
+    /// turns, so that only the first such reply allocates. It is `None` if a receipt confirms every reply.
     pub delivery: Option<Box<Delivery>>,
-    /// The generator for shuffles, seeded by the host.
+    /// The generator for shuffles, which you seed.
     pub rng: Rng,
 }
 
 impl State {
-    /// Every moment in the state that is waited for or from.
+    /// Visits every moment in the state that something waits for or is counted from, so that all of them can move when
+    /// the clock goes back.
     pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
         self.standing.for_each_moment(visit);
         self.floor.for_each_moment(visit);
@@ -174,7 +177,8 @@ impl State {
         visit(&mut self.quota.limits.since);
     }
 
-    /// An idle channel keeps no room for what it does not use.
+    /// Frees the topics that an idle channel does not use, because a host may have a million channels of which ten
+    /// talk.
     #[inline]
     pub(crate) fn release_unused(&mut self) {
         if self.floor.phase.is_idle() {
@@ -188,7 +192,7 @@ impl State {
         }
     }
 
-    /// An idle channel gives its memory back, as at this moment.
+    /// Frees the memory of an idle channel, as of this moment.
     pub(crate) fn forget(&mut self, at: Timestamp) {
         self.seen.forget();
         self.delivery = None;

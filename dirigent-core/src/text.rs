@@ -1,5 +1,4 @@
-//! What the machine knows of texts: their ends, when a reply is silence, what completes a turn, and what a reminder
-//! says.
+//! The rules for texts: when a reply is silence, when it completes its turn, and the default words of a reminder.
 
 pub(crate) mod completion;
 pub(crate) mod reply;

@@ -1,4 +1,4 @@
-//! One channel's turn keeping: the way in, and the questions that may be asked.
+//! The turn machine of one channel: how you feed it, and the questions that you may ask it.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -15,13 +15,13 @@ use crate::{
     View,
 };
 
-/// The end of time.
+/// The end of time, which no deadline reaches.
 const NEVER: Timestamp = Timestamp::from_millis(u64::MAX);
 
-/// Who speaks when in one channel.
+/// Decides who speaks when in one channel.
 ///
-/// A value: it is given inputs with their time, writes effects, and touches nothing else. The rules
-/// it follows are written down in the project's `docs/rules.md`.
+/// It is a value: you give it inputs with their time, it appends effects to your buffer, and it has no other contact
+/// with the world. The project's `docs/rules.md` has the rules that it follows.
 ///
 /// ```
 /// use dirigent_core::{
@@ -55,25 +55,26 @@ const NEVER: Timestamp = Timestamp::from_millis(u64::MAX);
 /// ```
 #[derive(Clone, Debug)]
 pub struct TurnMachine {
-    /// The rules.
+    /// The rules that the channel follows.
     pub(crate) config: Arc<Config>,
-    /// What the channel knows: all that survives a restart.
+    /// The state of the channel, which is all that survives a restart.
     pub(crate) snapshot: Snapshot,
-    /// Nothing is due before: what the last look at the deadlines found.
+    /// The moment before which no deadline is due, as the last look at the deadlines found it.
     quiet_until: Timestamp,
-    /// What is due then, if anything is.
+    /// The reason for that deadline, if there is one.
     due: Option<DeadlineReason>,
 }
 
 impl TurnMachine {
-    /// A channel never seen before: mode none, no members. The seed decides every shuffle.
+    /// Creates a channel that was never seen before: its mode is none, and it has no members. The seed decides every
+    /// shuffle, so the same seed and the same inputs give the same orders.
     pub fn new(config: Arc<Config>, seed: u64) -> Self {
         let mut snapshot = Snapshot::default();
         snapshot.state.rng = Rng(seed);
         Self::of(config, snapshot)
     }
 
-    /// A channel in this state.
+    /// Creates a channel in this state.
     pub(crate) fn of(config: Arc<Config>, snapshot: Snapshot) -> Self {
         let (quiet_until, due) = (NEVER, None);
         let mut channel = Self { config, snapshot, quiet_until, due };
@@ -82,12 +83,12 @@ impl TurnMachine {
         channel
     }
 
-    /// Takes in what happened at `now` and appends what is to be done, in order.
+    /// Processes what happened at `now`, and appends to `effects` what you must do, in order.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] means that the input changed nothing. Deadlines that were due have expired all
-    /// the same, and the effects appended count.
+    /// A [`Refusal`] means that the input changed nothing. Deadlines that were due have fired nevertheless, so carry
+    /// out the appended effects.
     pub fn handle(
         &mut self,
         now: Timestamp,
@@ -122,7 +123,7 @@ impl TurnMachine {
         Look { state, pending, config: &self.config, now: *now }
     }
 
-    /// The deadline changes only with an input, and is asked for more often.
+    /// Stores the next deadline, because it changes only with an input and is read more often.
     fn keep_deadline(&mut self, next: Option<Deadline>) {
         self.quiet_until = next.map_or(NEVER, |deadline| deadline.at);
         self.due = next.map(|deadline| deadline.reason);
@@ -137,22 +138,24 @@ impl TurnMachine {
         Ok(())
     }
 
-    /// When something is due next, and why. It always lies ahead of the last input's time.
+    /// Returns when something is due next, and why. It always lies ahead of the last input's time. Call
+    /// [`handle`](Self::handle) then, for example with [`Input::Tick`].
     pub fn next_deadline(&self) -> Option<Deadline> {
         self.due.map(|reason| Deadline { at: self.quiet_until, reason })
     }
 
-    /// What the channel looks like.
+    /// Returns a read-only view of the channel.
     pub const fn view(&self) -> View<'_> {
         View::new(self)
     }
 
-    /// Why this agent may, or may not, speak: what a gate call of a new run would be told at the moment of the last input.
+    /// Returns why this agent may or may not speak. It is the answer that a gate call of a new run would have got at
+    /// the time of the last input. Asking leaves the channel as it is.
     pub fn explain(&self, agent: AgentKey) -> Reason {
         gate::explain(&self.look(), agent)
     }
 
-    /// What an agent is doing in this channel.
+    /// Returns what an agent is doing in this channel.
     ///
     /// ```
     /// use dirigent_core::view::AgentState;
@@ -175,31 +178,34 @@ impl TurnMachine {
         }
     }
 
-    /// The effects that are pending, oldest first, with the moment each was asked for. After a restart
-    /// the host carries them out again: with the same nonce, since they may have been done.
+    /// Returns the pending effects, oldest first, with the moment at which each was requested. After a restart you
+    /// carry them out again. Use the same nonce for each, because it may have been done already.
     pub fn pending(&self) -> &[PendingEffect] {
         &self.snapshot.pending.effects
     }
 
-    /// Whether this effect is still wanted: a trigger is not when its turn is over, its agent runs
-    /// already, or a newer one is pending; a poll is not when nothing is confirmed; a notice is while it is pending.
+    /// Returns true if this effect is still wanted. Ask before each attempt, because your store or a rate limit may
+    /// have held it up.
+    ///
+    /// A trigger is not wanted if its turn is over, if its agent runs already, or if a newer trigger is pending. A poll
+    /// is wanted only while its reply is being confirmed. A notice is wanted as long as it is pending.
     pub fn wants(&self, effect: &Effect) -> bool {
         self.look().wants(effect)
     }
 
-    /// Rises with every change that a restart must not lose. A host stores the channel when it
-    /// differs from what was stored last.
+    /// Returns a number that rises with every change that a restart must not lose. Store the channel when it differs
+    /// from the number that you stored last.
     pub const fn revision(&self) -> u64 {
         self.snapshot.revision
     }
 
-    /// The rules that the channel follows.
+    /// Returns the rules that the channel follows.
     pub const fn config(&self) -> &Arc<Config> {
         &self.config
     }
 
-    /// Sets the time. When it went back, everything remembered moves back with it, so that what
-    /// remained of each deadline still remains. Gives whether it did.
+    /// Sets the time, and returns true if the clock went back. In that case every remembered moment moves back by the
+    /// same amount, because otherwise the channel would freeze for as long as the step was.
     fn set_now(&mut self, now: Timestamp) -> bool {
         let snapshot = &mut self.snapshot;
         let went_back = now < snapshot.now;

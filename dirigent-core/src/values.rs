@@ -1,5 +1,5 @@
-//! The vocabulary of the machine: inputs, effects, answers, refusals, settings and time. No state, because every
-//! other folder builds on it.
+//! The vocabulary of the machine: inputs, effects, answers, refusals, settings and time. It holds no state, because
+//! every other folder builds on it.
 
 pub(crate) mod config;
 pub(crate) mod deadline;

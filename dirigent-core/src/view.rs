@@ -1,4 +1,4 @@
-//! A look at a channel from outside: what a [`View`] shows, and how an agent stands in it.
+//! A read-only view of a channel, and of each agent's place in it.
 
 use crate::machine::deadlines::goes_on_at;
 use crate::machine::gate::silence;
@@ -9,7 +9,8 @@ use crate::{
     AgentKey, Deadline, MessageId, Mode, PhaseKind, Reason, RunId, Timestamp, TurnId, TurnState,
 };
 
-/// What a channel looks like now: phase, speaker, list, counters. Borrowed, costs nothing.
+/// Shows a channel as it is now: phase, speaker, list and counters. It only borrows the machine, so you can make one as
+/// often as you like.
 ///
 /// ```
 /// use dirigent_core::{TurnMachine, Config, PhaseKind};
@@ -32,29 +33,29 @@ impl<'a> View<'a> {
         &self.channel.snapshot.state
     }
 
-    /// What the channel is for.
+    /// Returns the channel's mode.
     pub const fn mode(&self) -> Mode {
         self.state().standing.mode
     }
 
-    /// How turns are kept.
+    /// Returns the state of turn keeping.
     pub fn turn_state(&self) -> TurnState {
         let state = self.state();
         state.standing.turn_state(state.roster.list.len(), &state.floor.phase)
     }
 
-    /// The phase.
+    /// Returns the phase.
     pub fn phase(&self) -> PhaseKind {
         self.state().floor.phase.kind()
     }
 
-    /// Who has the floor.
+    /// Returns the agent that has the floor.
     pub fn speaker(&self) -> Option<AgentKey> {
         self.state().floor.speaker()
     }
 
-    /// What keeps every agent silent, or why agents need no floor; `None` while one has the floor and may use
-    /// it, or may run to conclude an idle discussion.
+    /// Returns the reason that keeps every agent silent, or the reason why agents need no floor. It returns `None`
+    /// while an agent has the floor and may use it, or may run to conclude an idle discussion.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config, Reason};
@@ -65,13 +66,13 @@ impl<'a> View<'a> {
         silence(&self.channel.look())
     }
 
-    /// Who may run once to conclude an idle discussion.
+    /// Returns the agent that may run once to conclude an idle discussion.
     pub fn permit(&self) -> Option<AgentKey> {
         self.state().reminders.permit().map(|permit| permit.agent)
     }
 
-    /// The run of the speaker, or else the permitted one; none where no agent runs, or where the host
-    /// gave it no name.
+    /// Returns the run of the speaker, or else the permitted run. It returns `None` if no agent runs, or if the host
+    /// gave the run no name.
     pub fn run(&self) -> Option<RunId> {
         match self.state().floor.turn_run() {
             Some(run) => run.id,
@@ -79,8 +80,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The run of the speaker, where its end was told and its turn goes on: its reply is still to be seen in the channel, or
-    /// the turn waits until a person was answered.
+    /// Returns the run of the speaker if it has ended and its turn goes on. That is so while its reply is still on its
+    /// way into the channel, or while the turn waits for an answer to a person.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};
@@ -94,27 +95,27 @@ impl<'a> View<'a> {
         floor.turn_run().filter(|_| is_over)?.id
     }
 
-    /// Whether the channel is stopped or on hold.
+    /// Returns the pause of the channel: on hold, stopped or finished.
     pub const fn pause(&self) -> Option<Pause> {
         self.state().standing.pause
     }
 
-    /// The newest turn's number.
+    /// Returns the number of the newest turn.
     pub const fn turn(&self) -> TurnId {
         self.state().floor.turn
     }
 
-    /// The running turn's anchor.
+    /// Returns the anchor of the turn under way. Only later messages belong to its reply.
     pub fn anchor(&self) -> Option<MessageId> {
         self.state().floor.turn_run().and_then(|run| run.anchor)
     }
 
-    /// The newest message seen.
+    /// Returns the newest message that the channel has seen.
     pub fn newest(&self) -> Option<MessageId> {
         self.state().seen.newest
     }
 
-    /// The list in speaking order.
+    /// Returns the list in speaking order.
     pub fn list(&self) -> impl ExactSizeIterator<Item = Seat> + use<'a> {
         let (roster, look) = (&self.channel.snapshot.state.roster, self.channel.look());
         roster.list.slots().iter().map(move |slot| Seat {
@@ -128,18 +129,18 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Turns since a human last spoke.
+    /// Returns the number of turns since a human last spoke.
     pub const fn turns_since_human(&self) -> u32 {
         self.state().quota.limits.turns
     }
 
-    /// Cycles since a human last spoke.
+    /// Returns the number of cycles since a human last spoke.
     pub const fn cycles_since_human(&self) -> u32 {
         self.state().quota.limits.cycles
     }
 
-    /// Whether agents have talked as long as they may until a human speaks: for as many turns or
-    /// cycles, or in a discussion for as long, as the rules let them.
+    /// Returns true if agents must wait for a human, because they have reached a ceiling. It is one of turns or cycles,
+    /// or in a discussion one of time.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};
@@ -150,13 +151,13 @@ impl<'a> View<'a> {
         self.channel.look().ceiling_reached()
     }
 
-    /// When the discussion's time is up, where it has a limit.
+    /// Returns when the discussion's time is up, if it has a limit.
     pub fn time_up(&self) -> Option<Timestamp> {
         self.state().quota.limits.time_up(&self.channel.config, self.mode())
     }
 
-    /// When the turn under way is taken away, or the agent woken once more, if nothing happens
-    /// before; never while it waits.
+    /// Returns when the turn under way is taken away, or its agent triggered once more, unless something happens
+    /// before. It returns `None` while the turn waits.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};
@@ -167,7 +168,7 @@ impl<'a> View<'a> {
         self.channel.look().turn_ends_at()
     }
 
-    /// Since when the chat does not answer, if it does not.
+    /// Returns since when the chat has not answered, or `None` if it answers.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config, Input, Timestamp};
@@ -181,7 +182,7 @@ impl<'a> View<'a> {
         self.state().standing.outage.as_ref().map(|outage| outage.since)
     }
 
-    /// The reply that the library holds and delivers, of the turn or of the permitted run.
+    /// Returns the reply that the library has and delivers, of the turn or of the permitted run.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};
@@ -199,9 +200,9 @@ impl<'a> View<'a> {
         Some(PendingReply { agent: permit.agent, run: permit.run_id(), turn: None, waits: false })
     }
 
-    /// When the channel goes on by itself, at the latest: the turn under way is taken away or counts as ended, its agent
-    /// is woken once more, or a turn is given. `None` where nothing does that but what comes from outside, for example
-    /// a person's word, an order, or an answer of the chat.
+    /// Returns when the channel goes on by itself at the latest. By then the turn under way is taken away or counts as
+    /// ended, its agent is triggered once more, or a turn is granted. It returns `None` if the channel waits for
+    /// something from outside, for example a person's word, an order, or an answer of the chat.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};
@@ -212,17 +213,17 @@ impl<'a> View<'a> {
         goes_on_at(&self.channel.look())
     }
 
-    /// When something is due next, and why.
+    /// Returns when something is due next, and why.
     pub fn deadline(&self) -> Option<Deadline> {
         self.channel.next_deadline()
     }
 
-    /// Whether it is a discussion that its initiator concluded.
+    /// Returns true if this is a discussion that its initiator concluded.
     pub fn is_concluded(&self) -> bool {
         self.state().standing.archived.as_ref().is_some_and(|archived| archived.concluded)
     }
 
-    /// People's messages that the next grant hands over.
+    /// Returns the messages of people that the next grant hands over.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};
@@ -233,7 +234,7 @@ impl<'a> View<'a> {
         self.state().words.queued()
     }
 
-    /// What an orchestrator is asked about while a turn waits.
+    /// Returns the messages that an orchestrator was asked about while a turn waits.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};
@@ -244,7 +245,7 @@ impl<'a> View<'a> {
         self.state().floor.waiting.as_ref().map(|waiting| waiting.asked)
     }
 
-    /// Whether a message waits that wakes the channel when an agent can be granted.
+    /// Returns true if a message waits that will wake the channel when an agent can be granted.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};
@@ -255,7 +256,7 @@ impl<'a> View<'a> {
         self.state().words.wake_pending
     }
 
-    /// Whether the channel woke for a word, or handed one over, and no turn has replied or passed since.
+    /// Returns true if the channel woke for a word, or handed one over, and no turn has replied or passed since.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};
@@ -266,7 +267,7 @@ impl<'a> View<'a> {
         self.state().words.wake_unserved
     }
 
-    /// Who is away, by ascending key, listed or not.
+    /// Returns the agents that are away, by ascending key, listed or not.
     ///
     /// ```
     /// use dirigent_core::{AgentKey, TurnMachine, Config, Input, Timestamp};
@@ -280,7 +281,7 @@ impl<'a> View<'a> {
         self.channel.snapshot.state.roster.all_away()
     }
 
-    /// Who may not write here, by ascending key, listed or not.
+    /// Returns the agents that may not write here, by ascending key, listed or not.
     ///
     /// ```
     /// use dirigent_core::{AgentKey, TurnMachine, Config, Input, Timestamp};
@@ -294,7 +295,7 @@ impl<'a> View<'a> {
         self.channel.snapshot.state.roster.may_not_write()
     }
 
-    /// Who an operator wants to speak next.
+    /// Returns the agent that an operator wants to speak next.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};
@@ -305,7 +306,7 @@ impl<'a> View<'a> {
         self.state().cycle.chosen()
     }
 
-    /// Whom this cycle is for, by ascending key; empty: for all agents.
+    /// Returns the agents that this cycle is for, by ascending key. If the slice is empty, the cycle is for all agents.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};
@@ -316,7 +317,7 @@ impl<'a> View<'a> {
         self.channel.snapshot.state.cycle.plans.get().map_or(&[], |plans| &plans.round)
     }
 
-    /// Whether an agent asked for a person, who has not written yet.
+    /// Returns true if an agent asked for a person, who has not written yet.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};
@@ -327,7 +328,7 @@ impl<'a> View<'a> {
         self.state().words.awaits_human
     }
 
-    /// What was used of the budgets.
+    /// Returns the used part of the budgets.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config, Input, Timestamp};
@@ -341,7 +342,7 @@ impl<'a> View<'a> {
         self.state().quota.budget.value()
     }
 
-    /// Whether a budget is spent.
+    /// Returns true if a budget is spent.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};
@@ -352,7 +353,7 @@ impl<'a> View<'a> {
         self.channel.look().budget_spent()
     }
 
-    /// Whether the agent has had its turns for this hour.
+    /// Returns true if the agent has had its turns for this hour.
     ///
     /// ```
     /// use dirigent_core::{AgentKey, TurnMachine, Config};
@@ -363,13 +364,13 @@ impl<'a> View<'a> {
         self.channel.look().is_capped(agent)
     }
 
-    /// Who opened the discussion.
+    /// Returns the agent that opened the discussion.
     pub const fn initiator(&self) -> Option<AgentKey> {
         self.state().standing.initiator
     }
 }
 
-/// A reply that the library holds: [`Input::Replied`](crate::Input::Replied) was given, and the run
+/// A reply that the library has and delivers. [`Input::Replied`](crate::Input::Replied) was given for it, and its run
 /// has not ended.
 ///
 /// ```
@@ -381,13 +382,13 @@ impl<'a> View<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that tests compare")]
 pub struct PendingReply {
-    /// Whose reply.
+    /// The agent that replied.
     pub agent: AgentKey,
-    /// The run that made it, where the host named it.
+    /// The run that made the reply, if the host named it.
     pub run: Option<RunId>,
-    /// Its turn; none for the run that an idle reminder permitted.
+    /// The turn of the reply, or `None` for the run that an idle reminder permitted.
     pub turn: Option<TurnId>,
-    /// The turn waits until a person was answered; the reply is delivered when it goes on.
+    /// True if the turn waits for an answer to a person. The reply is delivered when the turn goes on.
     pub waits: bool,
 }
 
@@ -406,31 +407,31 @@ pub struct PendingReply {
 #[expect(clippy::exhaustive_structs, reason = "plain data that tests compare")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Seat {
-    /// Who sits there.
+    /// The agent in this place.
     pub agent: AgentKey,
-    /// What became of its turn in this cycle.
+    /// The state of its turn in this cycle.
     pub turn: SeatTurn,
-    /// It has left the channel and is gone from the next list.
+    /// True if the agent has left the channel. The next list does not contain it.
     pub left: bool,
-    /// It is muted.
+    /// True if the agent is muted.
     pub muted: bool,
-    /// The chat surely refuses what it writes here ([`Input::MayNotWrite`](crate::Input::MayNotWrite)).
+    /// True if the chat surely refuses the agent's messages here ([`Input::MayNotWrite`](crate::Input::MayNotWrite)).
     pub may_not_write: bool,
-    /// It is offline, or came back and was not assigned.
+    /// True if the agent is offline, or came back and was not assigned.
     pub away: bool,
-    /// Another agent has the floor, and this one spoke last: it is not asked until something is said
+    /// True if another agent has the floor and this one spoke last, so that it is not asked until something is said
     /// ([`OrderRules::skip_last_speaker`](crate::config::OrderRules::skip_last_speaker)).
     pub nothing_new: bool,
 }
 
 impl Seat {
-    /// Whether the agent can be given the floor.
+    /// Returns true if the agent can be given the floor.
     pub const fn is_available(&self) -> bool {
         !self.left && !self.muted && !self.may_not_write && !self.away
     }
 }
 
-/// What an agent is doing in a channel.
+/// The state of an agent in a channel.
 ///
 /// ```
 /// use dirigent_core::view::AgentState;
@@ -441,18 +442,18 @@ impl Seat {
 pub enum AgentState {
     /// It has no turns here.
     Idle,
-    /// It is in the queue.
+    /// It is in the speaker list and waits for its turn.
     Queued,
     /// It has the floor.
     Active,
-    /// Its turn waits until a human was answered.
+    /// Its turn waits until a human has been answered.
     Waiting,
     /// It crashed or disconnected.
     Offline,
 }
 
 impl AgentState {
-    /// The name in lower case.
+    /// Returns the name in lower case.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Idle => "idle",

@@ -1,5 +1,5 @@
-//! Agents that crashed or disconnected, those that came back and were not assigned (rule 56), and those that may not
-//! write (rule 81).
+//! Agents that are offline, agents that came back and were not assigned (rule 56), and agents that may not write (rule
+//! 81).
 
 use alloc::vec::Vec;
 
@@ -18,11 +18,11 @@ use crate::{AgentKey, Timestamp};
 pub struct Away {
     /// The agent that is away.
     pub agent: AgentKey,
-    /// It is offline; else it came back and was not assigned yet.
+    /// True if the agent is offline. Otherwise it came back and was not assigned yet.
     pub offline: bool,
 }
 
-/// An agent whose messages the chat surely refuses in this channel.
+/// An agent that may not write, because the chat surely refuses its messages in this channel.
 ///
 /// ```
 /// use dirigent_core::view::MayNotWrite;
@@ -33,22 +33,22 @@ pub struct Away {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that tests compare")]
 pub struct MayNotWrite {
-    /// Who may not write.
+    /// The agent that may not write.
     pub agent: AgentKey,
-    /// When it may write again by itself, where that is known.
+    /// The moment at which it may write again by itself, if that is known.
     pub until: Option<Timestamp>,
 }
 
-/// Who is away, and who may not write, each by ascending key.
+/// The agents that are away, and those that may not write, each by ascending key.
 ///
 /// ```
 /// assert!(dirigent_core::snapshot::Attendance::default().away.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Attendance {
-    /// Who is away; at most 64.
+    /// The agents that are away; at most 64.
     pub away: Vec<Away>,
-    /// Who may not write; at most 64.
+    /// The agents that may not write; at most 64.
     pub may_not_write: Vec<MayNotWrite>,
 }
 
@@ -57,13 +57,13 @@ impl Attendance {
         self.away.binary_search_by_key(&agent, |away| away.agent)
     }
 
-    /// Whether the agent is away, and if so whether it is offline.
+    /// Returns `None` if the agent is not away, and otherwise whether it is offline.
     pub(crate) fn away(&self, agent: AgentKey) -> Option<bool> {
         let at = self.place(agent).ok()?;
         self.away.get(at).map(|away| away.offline)
     }
 
-    /// Marks an agent as away; `false` where too many are.
+    /// Marks an agent as away. Returns false if too many are.
     pub(crate) fn mark(&mut self, agent: AgentKey, offline: bool) -> bool {
         match self.place(agent) {
             Ok(at) => self.away.iter_mut().skip(at).take(1).for_each(|it| it.offline = offline),
@@ -73,7 +73,7 @@ impl Attendance {
         true
     }
 
-    /// The agent attends again.
+    /// Removes the mark of an agent that has turns again.
     pub(crate) fn readmit(&mut self, agent: AgentKey) {
         self.away.retain(|away| away.agent != agent);
     }

@@ -1,37 +1,37 @@
-//! What agents used up in all, until an operator resets it (rule 65).
+//! The use of a channel's budgets, until an operator resets them (rule 65).
 
 use crate::Config;
 
-/// What was used of a channel's budgets since it was made or they began anew.
+/// The used part of a channel's budgets, since the channel was made or they were reset.
 ///
 /// ```
 /// assert_eq!(dirigent_core::view::Budget::default().cost, 0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Budget {
-    /// Turns granted while their number was bounded.
+    /// Turns that were granted while their number was bounded.
     pub turns: u32,
-    /// Cycles begun while their number was bounded.
+    /// Cycles that began while their number was bounded.
     pub cycles: u32,
     /// Cost that the host reported, in its own unit.
     pub cost: u64,
-    /// Whether it was announced that a budget is spent.
+    /// True if the notice that a budget is spent was given.
     pub announced: bool,
 }
 
 impl Budget {
-    /// Whether no further turn is paid for.
+    /// Returns true if there is no budget for another turn.
     pub(crate) fn is_turn_spent(&self, config: &Config) -> bool {
         config.budget.turns.is_some_and(|max| self.turns >= max)
             || config.budget.cost.is_some_and(|max| self.cost >= max)
     }
 
-    /// Whether no further cycle is paid for, or no further turn.
+    /// Returns true if there is no budget for another cycle or turn.
     pub(crate) fn is_spent(&self, config: &Config) -> bool {
         config.budget.cycles.is_some_and(|max| self.cycles >= max) || self.is_turn_spent(config)
     }
 
-    /// Adds what the host reports; gives whether that changed anything.
+    /// Adds the cost that the host reported. Returns true if the total changed.
     pub(crate) fn add_cost(&mut self, cost: u64) -> bool {
         let total = self.cost.saturating_add(cost);
         core::mem::replace(&mut self.cost, total) != total

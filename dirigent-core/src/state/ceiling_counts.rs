@@ -1,22 +1,22 @@
-//! The ceilings: how long agents may talk among themselves.
+//! The counters of the ceilings, which limit how long agents may talk among themselves.
 
 use crate::values::config::Ceiling;
 use crate::{Config, Mode, Timestamp};
 
-/// Counts since a human last spoke.
+/// Counters since a human last spoke.
 ///
 /// ```
 /// assert_eq!(dirigent_core::snapshot::CeilingCounts::default().turns, 0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct CeilingCounts {
-    /// Turns granted, and messages of agents outside their turns.
+    /// Turns that were granted, and messages of agents outside their turns.
     pub turns: u32,
-    /// Cycles begun.
+    /// Cycles that began.
     pub cycles: u32,
-    /// Whether the reached ceiling was announced.
+    /// True if the notice of the reached ceiling was given.
     pub announced: bool,
-    /// In a discussion: when it was created or a human last spoke.
+    /// The moment when a discussion was created, or when a human last spoke in it.
     pub since: Timestamp,
 }
 
@@ -37,7 +37,8 @@ impl CeilingCounts {
         ceiling(config, mode).cycles.is_some_and(|max| self.cycles >= max)
     }
 
-    /// When the time of a discussion is up, which is a ceiling like the others.
+    /// Returns when the time of a discussion is up. This is a ceiling like the others: it grants no further turn, but
+    /// cuts none short.
     pub(crate) fn time_up(&self, config: &Config, mode: Mode) -> Option<Timestamp> {
         let max = config.ceilings.discussion_time.filter(|_| mode == Mode::Discussion);
         max.map(|max| self.since + max)

@@ -1,4 +1,4 @@
-//! The cycle under way, whom it is for, and who was chosen (rules 29, 32, 58, 61 and 62).
+//! The cycle under way, the agents that it is for, and the choices of who is next (rules 29, 32, 58, 61 and 62).
 
 use alloc::vec::Vec;
 
@@ -8,45 +8,45 @@ use crate::state::words::Words;
 use crate::values::config::MentionRule;
 use crate::{AgentKey, MessageId, Timestamp, TurnId};
 
-/// What is known of a cycle beyond what stands in the list.
+/// The state of a cycle that does not stand in the list.
 ///
 /// ```
 /// assert_eq!(dirigent_core::snapshot::Cycle::default().last_completer, None);
 /// ```
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct Cycle {
-    /// Who completed a turn last in this cycle.
+    /// The agent that last completed a turn in this cycle.
     pub last_completer: Option<AgentKey>,
-    /// Who was chosen, and rounds of the addressed.
+    /// The choices and rounds that people and operators asked for.
     pub plans: Rare<Plans>,
 }
 
-/// What people and operators chose beyond the plain rotation.
+/// The choices that people, operators and agents made beyond the plain rotation.
 ///
 /// ```
 /// assert!(dirigent_core::snapshot::Plans::default().round.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Plans {
-    /// Who an operator wants to speak next.
+    /// The agent that an operator wants to speak next.
     pub chosen: Option<AgentKey>,
-    /// To whom the agent that has the floor hands over with its reply.
+    /// The agent that the speaker names as the next one with its reply.
     pub handed_to: Option<AgentKey>,
-    /// Whom this cycle is for, ascending; empty: for all agents.
+    /// The agents that this cycle is for, ascending. If empty, it is for all agents.
     pub round: Vec<AgentKey>,
-    /// Whom a cycle to come is for, ascending; empty: none is planned.
+    /// The agents that a later cycle is for, ascending. If empty, no such cycle is planned.
     pub next_round: Vec<AgentKey>,
-    /// With whom the next cycle begins, where the last one was cut.
+    /// The agent that begins the next cycle, because the last one was cut before its turn.
     pub cut: Option<AgentKey>,
-    /// Until when the channel waits for people to be quiet before it wakes.
+    /// The wait for people to be quiet, before the channel wakes.
     pub settling: Option<Settling>,
-    /// The one message for which the channel wakes.
+    /// The only message that the channel wakes for.
     pub question: Option<MessageId>,
-    /// The newest turn whose agent was told of it.
+    /// The newest turn with a trigger that has reached its agent.
     pub told: Option<TurnId>,
 }
 
-/// How long a dormant channel waits for people to be quiet.
+/// The wait of a dormant channel until people are quiet.
 ///
 /// ```
 /// use dirigent_core::{Timestamp, snapshot::Settling};
@@ -55,14 +55,14 @@ pub struct Plans {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settling {
-    /// When it wakes, if nothing more is said.
+    /// The moment of the wake if no more is said.
     pub until: Timestamp,
-    /// When it wakes at the latest.
+    /// The latest moment of the wake.
     pub latest: Timestamp,
 }
 
 impl Cycle {
-    /// Forgets the cycle: no agent has taken a turn, and nothing asks for another cycle.
+    /// Forgets the cycle: all turns are ahead again, and no other cycle is requested.
     pub(crate) fn forget(&mut self, list: &mut SpeakerList, words: &mut Words) {
         list.begin_cycle();
         self.last_completer = None;
@@ -72,7 +72,7 @@ impl Cycle {
         }
     }
 
-    /// Who was chosen, available or not.
+    /// Returns the chosen agent, available or not.
     pub(crate) fn chosen(&self) -> Option<AgentKey> {
         self.plans.get().and_then(|plans| plans.chosen)
     }
@@ -83,15 +83,15 @@ impl Cycle {
         }
     }
 
-    /// The cycle ends before this agent's turn: the next one begins with it, or the last of many agents would
-    /// never be asked.
+    /// Stores the agent before which the cycle was cut. The next cycle begins with it. Without that, the last of 64
+    /// agents would never have its turn, because a ceiling of 60 turns cuts every cycle.
     pub(crate) fn cut_at(&mut self, agent: Option<AgentKey>) {
         if agent.is_some() || self.plans.get().is_some() {
             self.plans.edit().cut = agent;
         }
     }
 
-    /// With whom a cycle goes on that was cut; from now on it is none.
+    /// Returns the agent that begins where a cycle was cut, and forgets it.
     pub(crate) fn take_cut(&mut self) -> Option<AgentKey> {
         self.plans.existing().and_then(|plans| plans.cut.take())
     }
@@ -100,12 +100,13 @@ impl Cycle {
         self.plans.get().and_then(|plans| plans.settling)
     }
 
-    /// The one message for which the channel wakes, or woke.
+    /// Returns the only message that the channel wakes for, or woke for.
     pub(crate) fn question(&self) -> Option<MessageId> {
         self.plans.get().and_then(|plans| plans.question)
     }
 
-    /// The channel wakes for more than one message, or for none. Gives whether that changes anything.
+    /// Forgets the question, because the channel wakes for more than one message, or for none. Returns true if there
+    /// was a question.
     pub(crate) fn forget_question(&mut self) -> bool {
         let plans = self.plans.existing();
         plans.is_some_and(|plans| {
@@ -114,21 +115,21 @@ impl Cycle {
         })
     }
 
-    /// No turn goes on: a question for which none waits has been answered.
+    /// Forgets a question that was answered. It was, if no turn goes on and no wake is pending.
     pub(crate) fn forget_answered(&mut self, words: &Words) {
         if !words.wake_pending {
             self.forget_question();
         }
     }
 
-    /// The agent of this turn was told of it, and so of the question.
+    /// Notes that the agent of this turn received its trigger, and with it the question.
     pub(crate) fn tell(&mut self, turn: TurnId) {
         if let Some(plans) = self.plans.existing().filter(|plans| plans.question.is_some()) {
             plans.told = plans.told.max(Some(turn));
         }
     }
 
-    /// Whether the agent of this turn was told of the question.
+    /// Returns true if the agent of this turn received the question.
     pub(crate) fn is_told(&self, turn: TurnId) -> bool {
         self.plans.get().is_some_and(|plans| plans.told == Some(turn))
     }
@@ -141,12 +142,12 @@ impl Cycle {
         }
     }
 
-    /// To whom the turn that ended hands over; from now on there is none.
+    /// Returns the agent that the ended turn named as the next, and forgets it.
     pub(crate) fn take_handed_to(&mut self) -> Option<AgentKey> {
         self.plans.existing().and_then(|plans| plans.handed_to.take())
     }
 
-    /// Forgets who was chosen, the round that has not begun, and what a wake to come waits for.
+    /// Forgets the chosen agent, the round that has not begun, and the wait for people to be quiet.
     pub(crate) fn forget_plans(&mut self) {
         if let Some(plans) = self.plans.existing() {
             (plans.chosen, plans.handed_to) = (None, None);
@@ -161,34 +162,34 @@ impl Cycle {
         }
     }
 
-    /// Whom this cycle was for, if it was a round of the addressed.
+    /// Takes the agents that this cycle was for, if it was a round of the addressed.
     pub(crate) fn take_round(&mut self) -> Vec<AgentKey> {
         self.plans.existing().map(|plans| core::mem::take(&mut plans.round)).unwrap_or_default()
     }
 
-    /// Whether this cycle is for the addressed only.
+    /// Returns true if this cycle is only for the addressed.
     pub(crate) fn is_round(&self) -> bool {
         self.plans.get().is_some_and(|plans| !plans.round.is_empty())
     }
 
-    /// Whether this cycle is not for this agent.
+    /// Returns true if this cycle is not for this agent.
     pub(crate) fn leaves_out(&self, agent: AgentKey) -> bool {
         self.plans
             .get()
             .is_some_and(|it| !it.round.is_empty() && it.round.binary_search(&agent).is_err())
     }
 
-    /// Whether a cycle to come is for the addressed only.
+    /// Returns true if a round of the addressed is planned.
     pub(crate) fn is_round_planned(&self) -> bool {
         self.plans.get().is_some_and(|plans| !plans.next_round.is_empty())
     }
 
-    /// Whether a round of the addressed follows the turn that ended.
+    /// Returns true if a round of the addressed follows the turn that ended.
     pub(crate) fn is_round_due(&self) -> bool {
         self.is_round_planned() && !self.is_round()
     }
 
-    /// The planned round begins with this cycle: the addressed are first, or it is for them only.
+    /// Begins the planned round with this cycle. The addressed come first, or the cycle is only for them.
     pub(crate) fn begin_round(&mut self, list: &mut SpeakerList, rule: MentionRule) {
         let Some(plans) = self.plans.existing() else {
             return;
@@ -201,7 +202,7 @@ impl Cycle {
         plans.next_round.clear();
     }
 
-    /// These agents speak in a cycle of their own, as soon as that may begin.
+    /// Plans a cycle for these agents, which begins as soon as it may.
     pub(crate) fn plan_round(&mut self, agents: &[AgentKey]) {
         let round = &mut self.plans.edit().next_round;
         round.clear();

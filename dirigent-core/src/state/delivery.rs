@@ -1,38 +1,38 @@
-//! Has the whole reply arrived? The pieces of a reply, and what is waited for.
+//! The pieces of a reply that an agent posts by itself, and the check whether all of it has arrived.
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::{Config, MessageId, Tail, Ticket, Timestamp};
 
-/// How many pieces are kept apart; older ones are merged.
+/// The number of pieces that stay separate. Older ones are merged.
 pub(crate) const PIECES_MAX: usize = 6;
 
-/// Discord accepts five posts of one channel in [`POST_WINDOW`]; the next one is held back.
+/// The number of posts that Discord accepts in one channel within [`POST_WINDOW`]. It holds the next one back.
 pub(crate) const POSTS_MAX: usize = 5;
-/// See [`POSTS_MAX`].
+/// The time window of [`POSTS_MAX`].
 const POST_WINDOW: Duration = Duration::from_secs(5);
 
-/// The reply of the turn under way: what has arrived of it, by ascending id, and what is waited for.
+/// The reply of the turn under way: its pieces so far, by ascending id, and the end that the last one must have.
 ///
 /// ```
 /// assert!(dirigent_core::snapshot::Delivery::default().pieces.is_empty());
 /// ```
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct Delivery {
-    /// The end of the reply; empty while it runs, and when any message confirms.
+    /// The end of the reply. It is empty while the run lasts, and if any message confirms the reply.
     pub fingerprint: Tail,
-    /// What has arrived, by ascending id; at most six.
+    /// The pieces that have arrived, by ascending id; at most six.
     pub pieces: Vec<Piece>,
-    /// When the last piece, or an edit of one, was seen.
+    /// The moment when the last piece, or an edit of one, was seen.
     pub last_seen: Timestamp,
-    /// When the last new pieces were seen, oldest first; at most five.
+    /// The moments when the last new pieces were seen, oldest first; at most five.
     pub arrivals: Vec<Timestamp>,
-    /// Looking for the reply, while it is confirmed.
+    /// The polls that look for the reply, while it is being confirmed.
     pub polls: Polls,
 }
 
-/// How the reply is looked for.
+/// The polls for a reply.
 ///
 /// ```
 /// assert_eq!(dirigent_core::snapshot::Polls::default().open, None);
@@ -41,22 +41,22 @@ pub struct Delivery {
 pub struct Polls {
     /// The poll under way.
     pub open: Option<Ticket>,
-    /// When the next one is due, while none is under way.
+    /// The moment of the next poll, while none is under way.
     pub next: Timestamp,
-    /// The wait before the one after that.
+    /// The wait before the poll after that.
     pub interval: Duration,
 }
 
-/// How much of a reply has arrived, by its length.
+/// The part of a reply that has arrived, judged by its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
     /// A length is not known.
     Unknown,
-    /// Less than three quarters.
+    /// Less than three quarters have arrived.
     Part,
-    /// Three quarters or more, but less than all.
+    /// Three quarters or more have arrived, but not all.
     Most,
-    /// All of it, more than that, or something with an attachment.
+    /// At least as much as the reply has arrived, or a message with an attachment.
     Whole,
 }
 
@@ -67,14 +67,14 @@ enum Extent {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Piece {
-    /// The message; of merged ones the newest.
+    /// The id of the message. For merged ones it is the newest.
     pub id: MessageId,
     /// The end of its text.
     pub tail: Tail,
 }
 
 impl Polls {
-    /// The first poll after a run's end.
+    /// Schedules the first poll after a run's end.
     pub(crate) fn begin(now: Timestamp, config: &Config) -> Self {
         Self {
             open: None,
@@ -83,19 +83,19 @@ impl Polls {
         }
     }
 
-    /// When the next poll is due.
+    /// Returns when the next poll is due.
     pub(crate) fn due(&self) -> Option<Timestamp> {
         self.open.is_none().then_some(self.next)
     }
 
-    /// A piece arrived: the others may be about to.
+    /// Delays the next poll after a piece arrived, because the other pieces may be about to.
     pub(crate) fn put_off(&mut self, now: Timestamp) {
         if self.open.is_none() {
             self.next = self.next.max(now + self.interval);
         }
     }
 
-    /// A poll was answered: the next one follows, later and later, and not before `retry_at`.
+    /// Schedules the next poll after an answer. Polls grow rarer, and the next one does not come before `retry_at`.
     pub(crate) fn answered(
         &mut self,
         now: Timestamp,
@@ -120,8 +120,8 @@ impl Delivery {
         self.fingerprint.clear();
     }
 
-    /// Adds a message or replaces what is known of it. An edit takes no attachment away: what tells
-    /// of edits need not know.
+    /// Adds a message, or replaces it after an edit. An edit does not remove an attachment, because the event of an
+    /// edit need not mention it.
     #[inline]
     pub(crate) fn put(&mut self, now: Timestamp, id: MessageId, tail: &Tail) {
         self.last_seen = now;
@@ -146,7 +146,7 @@ impl Delivery {
         }
     }
 
-    /// Makes room: the two lowest pieces become one, under the higher id. The new one may be one of them.
+    /// Makes room by merging the two lowest pieces under the higher id. The new piece may be one of them.
     fn put_among_most(&mut self, at: usize, id: MessageId, tail: &Tail) {
         match (at, self.pieces.first_mut()) {
             (0, Some(lowest)) => {
@@ -180,14 +180,14 @@ impl Delivery {
         self.arrivals.push(now);
     }
 
-    /// Until when Discord may hold the next piece back, because five were posted within the window.
+    /// Returns until when Discord may hold the next piece back, because five were posted within the window.
     fn held_back_until(&self) -> Option<Timestamp> {
         let full = self.arrivals.len() == POSTS_MAX;
         self.arrivals.first().filter(|_| full).map(|at| *at + POST_WINDOW)
     }
 
-    /// When the author will have been quiet long enough, since a run that ended then, for any message
-    /// to confirm.
+    /// Returns the moment at which the author has been quiet for long enough that any message confirms the reply.
+    /// `since` is the end of the run.
     pub(crate) fn quiet_deadline(&self, since: Timestamp, config: &Config) -> Option<Timestamp> {
         if self.is_empty() {
             return None;
@@ -200,12 +200,13 @@ impl Delivery {
             return None;
         }
         let half = config.confirmation.delivery_timeout / 2;
-        // What was said while the agent ran need not be the reply: the quiet begins with the run's end.
+        // Messages from the time of the run need not be the reply, so the quiet time begins with the run's end.
         let held_back = self.held_back_until().unwrap_or(last);
         let settled = last.max(since).max(held_back) + quiet;
         match self.extent() {
             Extent::Whole => Some(settled),
-            // A word was lost in rewriting, or a short last piece is missing: more patience.
+            // Either the host lost a word when it rewrote the reply, or a short last piece is still missing. Waiting
+            // longer covers both.
             Extent::Most => Some(settled.max(last.max(since) + half)),
             Extent::Part => None,
             Extent::Unknown => Some((last + quiet).max(since + half)),
@@ -218,7 +219,7 @@ impl Delivery {
         self.arrivals.iter_mut().for_each(visit);
     }
 
-    /// How much of the reply has arrived, by its length.
+    /// Returns the part of the reply that has arrived, judged by its length.
     fn extent(&self) -> Extent {
         let pieces = &self.pieces;
         if pieces.iter().any(|piece| piece.tail.has_attachment()) {
@@ -234,19 +235,19 @@ impl Delivery {
         }
     }
 
-    /// Whether what arrived is at least as long as the reply. Not where a length is unknown.
+    /// Returns true if the pieces are at least as long as the reply. It returns false if a length is unknown.
     pub(crate) fn is_as_long(&self) -> bool {
         let reply = self.fingerprint.length();
         reply.zip(self.length()).is_some_and(|(reply, seen)| seen >= reply)
     }
 
-    /// How long what arrived is, where the length of each piece is known.
+    /// Returns the length of all pieces, if each of them is known.
     fn length(&self) -> Option<u32> {
         let mut lengths = self.pieces.iter().map(|piece| piece.tail.length());
         lengths.try_fold(0_u32, |sum, length| Some(sum.saturating_add(length?)))
     }
 
-    /// Whether what arrived ends with the fingerprint that is waited for.
+    /// Returns true if the pieces end with the expected fingerprint.
     #[inline]
     pub(crate) fn is_matched(&self) -> bool {
         !self.is_empty() && !self.fingerprint.is_empty() && self.ends_with(&self.fingerprint)

@@ -1,4 +1,4 @@
-//! Who has the floor, how far that turn got, and what it has been through.
+//! The agent that has the floor, and the progress of its turn.
 
 use alloc::boxed::Box;
 
@@ -16,34 +16,34 @@ use crate::{AgentKey, Config, Timestamp, TurnId};
 /// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct Floor {
-    /// Who has the floor, and how far it got.
+    /// The phase, which says who has the floor and how far the turn has come.
     pub phase: Phase,
     /// The newest turn.
     pub turn: TurnId,
-    /// What the turn under way has been through.
+    /// The history and limits of the turn under way.
     pub terms: Rare<TurnTerms>,
-    /// The turn that waits, while it does.
+    /// The details of a turn that waits.
     pub waiting: Option<Box<Waiting>>,
-    /// When the phase changed or something was last remembered.
+    /// The moment when the phase last changed, or when something was last remembered.
     pub last_activity_at: Timestamp,
 }
 
-/// What a turn has been through, beyond its phase.
+/// The history and limits of a turn, beyond its phase.
 ///
 /// ```
 /// assert!(!dirigent_core::snapshot::TurnTerms::default().spoken);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct TurnTerms {
-    /// When it must have ended, whatever happens in it.
+    /// The moment when the turn must have ended, whatever happens in it.
     pub until: Option<Timestamp>,
-    /// When its run is slow.
+    /// The moment when its run counts as slow.
     pub slow_at: Option<Timestamp>,
-    /// Its agent has spoken without finishing.
+    /// True if its agent has spoken without finishing.
     pub spoken: bool,
-    /// How often its agent was asked to go on.
+    /// The number of times that its agent was asked to go on.
     pub continued: u8,
-    /// Its reply asks for a person.
+    /// True if its reply asks for a person.
     pub awaits_human: bool,
 }
 
@@ -64,7 +64,7 @@ impl Floor {
         self.phase.speaker()
     }
 
-    /// The run of the turn under way, whether the turn waits or not.
+    /// Returns the run of the turn under way, even if the turn waits.
     pub(crate) fn turn_run(&self) -> Option<TurnRun> {
         match (&self.phase, &self.waiting) {
             (Phase::Waiting(agent), Some(waiting)) => match waiting.from {
@@ -77,47 +77,49 @@ impl Floor {
         }
     }
 
-    /// Whether the agent that has the floor has made its reply, which waits to be delivered or is.
+    /// Returns true if the agent that has the floor has made its reply. The reply is being delivered, or will be when
+    /// the turn goes on.
     pub(crate) fn has_replied(&self) -> bool {
         matches!(self.phase, Phase::Delivering { .. }) || self.waits_replied()
     }
 
-    /// Whether the turn waits with a reply that is delivered when it goes on.
+    /// Returns true if the turn waits with a reply that is delivered when it goes on.
     pub(crate) fn waits_replied(&self) -> bool {
         self.waiting.as_deref().is_some_and(Waiting::is_replied)
     }
 
-    /// Whether the agent of this turn has spoken without finishing.
+    /// Returns true if the agent of this turn has spoken without finishing.
     pub(crate) fn has_spoken(&self) -> bool {
         self.terms.get().is_some_and(|terms| terms.spoken)
     }
 
-    /// When the turn must have ended, while it has such an end.
+    /// Returns when the turn must have ended, if it has such a limit.
     pub(crate) fn end(&self) -> Option<Timestamp> {
         self.terms.get().and_then(|terms| terms.until)
     }
 
-    /// When the speaker is waited for no longer, if nothing happens before: one that was granted or
-    /// asked to go on must have started, a run must have ended, a reply must have arrived.
+    /// Returns when the channel stops waiting for the speaker, unless something happens before. A granted agent must
+    /// have started, a run must have ended, or a reply must have arrived.
     #[inline]
     pub(crate) fn turn_ends_at(&self, standing: &Situation, config: &Config) -> Option<Timestamp> {
         if let Phase::Granted(Grant { until, .. })
         | Phase::Running { until, .. }
         | Phase::Continuing { until, .. } = &self.phase
         {
-            // While the chat is away the end of the turn stands still; a run has its own deadline.
+            // While the chat is away, the turn's end stands still. The run goes on, because it does not need the chat.
             let end = self.end().filter(|_| !standing.is_chat_away());
             return until.iter().copied().chain(end).min();
         }
-        // A reply has no time limit before its run has ended, and a rest is not the agent's.
+        // A delivered reply has no time limit before its run has ended. A turn that waits has none either, because its
+        // agent does not cause the wait.
         let Phase::Confirming { since, .. } = &self.phase else {
             return None;
         };
         (!standing.is_chat_away()).then(|| *since + config.confirmation.delivery_timeout)
     }
 
-    /// Sets until when the agent that has the floor must have started. On hold the turn has neither
-    /// that deadline nor an end; while the chat is away its end stands still.
+    /// Sets the moment at which the agent with the floor must have started. On hold, the turn has neither this deadline
+    /// nor an end. While the chat is away, its end stands still.
     pub(crate) fn set_start_deadline(
         &mut self,
         standing: &Situation,
@@ -138,7 +140,7 @@ impl Floor {
         }
     }
 
-    /// The turn has all its time before it.
+    /// Gives the turn all its time again.
     pub(crate) fn set_turn_end(&mut self, chat_now: Timestamp, config: &Config) {
         if let Some(limit) = config.deadlines.turn {
             self.terms.edit().until = Some(chat_now + limit);
@@ -147,21 +149,21 @@ impl Floor {
         }
     }
 
-    /// A run began: it is slow after a while.
+    /// Starts the time after which a run counts as slow.
     pub(crate) fn watch_run(&mut self, now: Timestamp, config: &Config) {
         if let Some(limit) = config.deadlines.slow_after {
             self.terms.edit().slow_at = Some(now + limit);
         }
     }
 
-    /// The run is over.
+    /// Stops that time at the end of the run.
     pub(crate) fn unwatch_run(&mut self) {
         if let Some(terms) = self.terms.existing() {
             terms.slow_at = None;
         }
     }
 
-    /// A reply that is made has no time limit: neither its turn's end nor a slow run.
+    /// Removes the turn's end and the slow time, because the agent has done its part: only the chat can be late now.
     pub(crate) fn forget_turn_limits(&mut self) {
         if let Some(terms) = self.terms.existing() {
             (terms.until, terms.slow_at) = (None, None);

@@ -1,14 +1,14 @@
-//! How often an agent speaks in an hour (rule 64).
+//! The turns of agents within the last hour (rule 64).
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::{AgentKey, Timestamp};
 
-/// What agents' turns are counted in.
+/// The period of a cap.
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// A turn with a reply, counted against the cap of its agent.
+/// A turn with a reply, which counts towards the cap of its agent.
 ///
 /// ```
 /// use dirigent_core::snapshot::SpokenTurn;
@@ -18,13 +18,13 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpokenTurn {
-    /// The agent whose turn it was.
+    /// The agent that had the turn.
     pub agent: AgentKey,
-    /// When it ended.
+    /// The moment when the turn ended.
     pub at: Timestamp,
 }
 
-/// Turns with a reply of late, oldest first: of each agent no more than its cap.
+/// The recent turns with a reply, oldest first. Each agent has at most as many as its cap.
 ///
 /// ```
 /// assert!(dirigent_core::snapshot::Hourly::default().spoken.is_empty());
@@ -36,14 +36,14 @@ pub struct Hourly {
 }
 
 impl Hourly {
-    /// When the oldest of the turns that fill the agent's hour is an hour old.
+    /// Returns when the oldest turn that fills the agent's hour is an hour old.
     pub(crate) fn cap_ends(&self, agent: AgentKey, most: u8) -> Option<Timestamp> {
         let before = usize::from(most).checked_sub(1)?;
         let newest = self.spoken.iter().rev().filter(|turn| turn.agent == agent);
         newest.map(|turn| turn.at + HOUR).nth(before)
     }
 
-    /// Counts a turn; the agent's oldest makes room.
+    /// Counts a turn. The agent's oldest one makes room if needed.
     pub(crate) fn add(&mut self, turn: SpokenTurn, most: u8) {
         self.spoken.push(turn);
         let mine = |other: &SpokenTurn| other.agent == turn.agent;
@@ -54,7 +54,7 @@ impl Hourly {
         }
     }
 
-    /// Keeps the newest turns of each agent that is listed, as many as fill its hour.
+    /// Keeps the newest turns of each listed agent, as many as fill its hour.
     pub(crate) fn keep(&mut self, is_listed: impl Fn(AgentKey) -> bool, most: Option<u8>) {
         self.spoken.retain(|turn| is_listed(turn.agent));
         let mut kept: Vec<(AgentKey, u8)> = Vec::new();

@@ -1,7 +1,7 @@
-//! Copies of the state into memory that is there.
+//! Copies of the state into memory that exists already.
 
-/// Implements `Clone` for these types field by field, so that `clone_from` reuses the memory that is there: a host copies
-/// a channel's state with every commit, and the derived `clone_from` would allocate it anew each time.
+/// Implements `Clone` for these types field by field, so that `clone_from` reuses the memory of the older copy. A host
+/// copies a channel's state with every commit, and the derived `clone_from` would allocate it anew each time.
 macro_rules! clone_in_place {
     ($($type:ident { $($field:ident),+ $(,)? })+) => {$(
         impl Clone for $type {

@@ -3,7 +3,7 @@
 use crate::state::span::Span;
 use crate::{MessageId, Outcome, RunId, Ticket, Timestamp};
 
-/// A turn that waits until a human was answered.
+/// The details of a turn that waits until a human was answered.
 ///
 /// ```
 /// use dirigent_core::snapshot::{WaitingFrom, Waiting};
@@ -24,25 +24,25 @@ use crate::{MessageId, Outcome, RunId, Ticket, Timestamp};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// How far the turn had got.
+    /// The progress of the turn when it began to wait.
     pub from: WaitingFrom,
-    /// Since when it waits.
+    /// The moment when it began to wait.
     pub since: Timestamp,
     /// The pending effect that the answer settles.
     pub consult: Ticket,
-    /// Until when the answer is waited for.
+    /// The moment until which the answer may come.
     pub until: Timestamp,
-    /// What the orchestrator was asked about.
+    /// The messages that the orchestrator was asked about.
     pub asked: Span,
-    /// What people have said since.
+    /// The messages that people have written since.
     pub more: Option<Span>,
-    /// What was asked about before in vain.
+    /// The earlier messages that the orchestrator did not answer.
     pub unanswered: Option<Span>,
-    /// How the run ended meanwhile.
+    /// The result of the run, if the run ended during the wait.
     pub end: Option<Outcome>,
 }
 
-/// How far a turn had got when it began to wait.
+/// The progress of a turn when it began to wait.
 ///
 /// ```
 /// use dirigent_core::snapshot::WaitingFrom;
@@ -52,27 +52,27 @@ pub struct Waiting {
 pub enum WaitingFrom {
     /// Its agent had not started.
     Granted {
-        /// Re-triggers made.
+        /// The number of re-triggers so far.
         attempt: u8,
     },
-    /// Its agent ran.
+    /// Its agent was running.
     Running {
         /// The host's name for the run.
         run: Option<RunId>,
-        /// Only later messages belong to the reply.
+        /// The anchor; only later messages belong to the reply.
         anchor: Option<MessageId>,
-        /// When the run must have ended, as if it had not come to rest.
+        /// The moment when the run must have ended, as if its turn did not wait.
         until: Option<Timestamp>,
-        /// The host has already confirmed the whole reply.
+        /// True if the host has already confirmed the whole reply.
         receipt: bool,
-        /// The library has the whole reply, and delivers it when the turn goes on.
+        /// True if the library has the whole reply, which it delivers when the turn goes on.
         replied: bool,
     },
     /// Its agent had spoken without finishing.
     Continuing,
 }
 
-/// Widens what may be a range of messages by what may be another.
+/// Widens an optional range of messages by another one.
 pub(crate) fn join(range: &mut Option<Span>, other: Option<Span>) {
     match (range.as_mut(), other) {
         (Some(range), Some(other)) => range.cover(other),
@@ -82,22 +82,23 @@ pub(crate) fn join(range: &mut Option<Span>, other: Option<Span>) {
 }
 
 impl Waiting {
-    /// Whether a reply was made, which is delivered when the turn goes on.
+    /// Returns true if the reply was made, which is delivered when the turn goes on.
     pub(crate) const fn is_replied(&self) -> bool {
         matches!(self.from, WaitingFrom::Running { replied: true, .. })
     }
 
-    /// The orchestrator gave no answer: what was asked stays open.
+    /// Keeps the question open, because the orchestrator gave no answer.
     pub(crate) fn fail_to_answer(&mut self) {
         join(&mut self.unanswered, Some(self.asked));
     }
 
-    /// What people have said and no agent has answered yet.
+    /// Returns all that people have said and no agent has answered yet.
     pub(crate) fn everything_open(&self) -> [Option<Span>; 3] {
         [Some(self.asked), self.more, self.unanswered]
     }
 
-    /// The run made its reply, which has no deadline; `false` where that was known, or there is none.
+    /// Notes that the run made its reply, which has no deadline. Returns false if that was known, or if there is no
+    /// such run.
     pub(crate) fn mark_replied(&mut self) -> bool {
         match &mut self.from {
             WaitingFrom::Running { replied, until, .. } if self.end.is_none() && !*replied => {
@@ -110,7 +111,7 @@ impl Waiting {
         }
     }
 
-    /// The host has confirmed the whole reply; `false` where no run could have made one.
+    /// Notes that the host has confirmed the whole reply. Returns false if there is no run that could have made one.
     pub(crate) const fn mark_received(&mut self) -> bool {
         if let WaitingFrom::Running { receipt, .. } = &mut self.from {
             *receipt = true;

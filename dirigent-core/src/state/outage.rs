@@ -1,8 +1,8 @@
-//! A chat that does not answer (rules 70 and 71).
+//! An outage of the chat (rules 70 and 71).
 
 use crate::Timestamp;
 
-/// A chat that does not answer.
+/// An outage: the chat does not answer.
 ///
 /// ```
 /// use dirigent_core::snapshot::ChatOutage;
@@ -13,9 +13,9 @@ use crate::Timestamp;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChatOutage {
-    /// When the channel was told so.
+    /// The moment when the channel learned of it.
     pub since: Timestamp,
-    /// From when [`Deadlines::outage_max`](crate::config::Deadlines::outage_max) counts: later than `since` when
-    /// a hold was ended meanwhile.
+    /// The moment from which [`Deadlines::outage_max`](crate::config::Deadlines::outage_max) counts. It is later than
+    /// `since` if a hold ended during the outage.
     pub counted_from: Timestamp,
 }

@@ -1,17 +1,18 @@
-//! Effects that were asked for and not settled, and trigger messages that are still to be removed.
+//! Effects that were requested and not settled, and trigger messages that must still be removed.
 
 use alloc::vec::Vec;
 
 use crate::state::rare::Rare;
 use crate::{Effect, MessageId, Ticket, Timestamp, TurnId};
 
-/// How many pending effects are remembered; the oldest is forgotten first.
+/// The most pending effects. Beyond that the oldest is forgotten.
 pub(crate) const PENDING_MAX: usize = 32;
 
-/// How many trigger messages wait to be removed; beyond that the oldest stays.
+/// The most trigger messages that wait for their removal. Beyond that the oldest stays in the channel.
 pub(crate) const STALE_MAX: usize = 16;
 
-/// A pending effect with the moment it was asked for, from which a nonce can be derived.
+/// A pending effect with the moment of its request. You can derive a nonce from both, which stays the same after a
+/// restart.
 ///
 /// ```
 /// use dirigent_core::snapshot::PendingEffect;
@@ -22,13 +23,13 @@ pub(crate) const STALE_MAX: usize = 16;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PendingEffect {
-    /// What is to be done.
+    /// The effect to carry out.
     pub effect: Effect,
-    /// When it was asked for.
+    /// The moment of the request.
     pub since: Timestamp,
 }
 
-/// A trigger message that is still to be removed.
+/// A trigger message that must still be removed.
 ///
 /// ```
 /// use dirigent_core::snapshot::StaleTrigger;
@@ -40,12 +41,11 @@ pub struct PendingEffect {
 pub struct StaleTrigger {
     /// The trigger message to delete.
     pub message: MessageId,
-    /// When; `None`: with the next trigger.
+    /// The moment of the removal. With `None` it is removed together with the next trigger.
     pub due: Option<Timestamp>,
 }
 
-/// The pending effects, oldest first, and the stale triggers. Holds no memory while nothing is pending
-/// for long.
+/// The pending effects, oldest first, and the stale triggers. A channel that has been idle for long frees this memory.
 ///
 /// ```
 /// assert_eq!(dirigent_core::snapshot::Pending::default().next_ticket, 0);
@@ -54,9 +54,9 @@ pub struct StaleTrigger {
 pub struct Pending {
     /// The effects, oldest first; at most 32.
     pub effects: Vec<PendingEffect>,
-    /// The next ticket.
+    /// The number of the next ticket.
     pub next_ticket: u64,
-    /// Trigger messages to be removed; at most 16.
+    /// The trigger messages to remove; at most 16.
     pub stale: Rare<Vec<StaleTrigger>>,
 }
 
@@ -72,7 +72,7 @@ impl Pending {
         if self.effects.len() >= PENDING_MAX {
             self.effects.remove(0);
         }
-        // Rarely are more than two pending.
+        // More than two are rarely pending.
         if self.effects.capacity() == 0 {
             self.effects.reserve_exact(2);
         }
@@ -80,7 +80,7 @@ impl Pending {
         effect
     }
 
-    /// Forgets an effect; what is settled was mostly asked for last.
+    /// Removes an effect and returns it. The search begins at the newest, because mostly that one is settled.
     pub(crate) fn settle(&mut self, ticket: Ticket) -> Option<PendingEffect> {
         let at = self.effects.iter().rposition(|it| it.effect.ticket() == Some(ticket))?;
         Some(self.effects.remove(at))
@@ -90,14 +90,14 @@ impl Pending {
         self.effects.iter().any(|it| it.effect.ticket() == Some(ticket))
     }
 
-    /// The trigger asked for last, while it is pending.
+    /// Returns the newest trigger, if one is pending.
     pub(crate) fn newest_trigger(&self) -> Option<Ticket> {
         self.effects.iter().rev().find_map(|it| {
             if let Effect::Trigger { ticket, .. } = it.effect { Some(ticket) } else { None }
         })
     }
 
-    /// Whether the agent of this turn is still to be told of it.
+    /// Returns true if the trigger of this turn is still pending, so that its agent does not know of the turn yet.
     pub(crate) fn has_trigger_of(&self, turn: TurnId) -> bool {
         let is_its =
             |effect: &Effect| matches!(effect, Effect::Trigger { turn: of, .. } if *of == turn);
@@ -116,7 +116,7 @@ impl Pending {
         stale.push(trigger);
     }
 
-    /// Takes a stale trigger out.
+    /// Takes out one stale trigger.
     pub(crate) fn take_stale(
         &mut self,
         is_it: impl Fn(&StaleTrigger) -> bool,
@@ -126,13 +126,14 @@ impl Pending {
         Some(stale.remove(at).message)
     }
 
-    /// Gives memory back that is not needed.
+    /// Frees memory that is not needed.
     pub(crate) fn shrink(&mut self) {
         self.effects.shrink_to_fit();
         self.stale.release();
     }
 
-    /// Every moment that is waited for; when an effect was asked for is none, but part of its name.
+    /// Visits every moment that something waits for. The moment of an effect's request is left out, because it is part
+    /// of the effect's name: if it moved, the effect would be posted under another nonce.
     pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
         let stale = self.stale.existing().into_iter().flatten();
         stale.filter_map(|trigger| trigger.due.as_mut()).for_each(visit);

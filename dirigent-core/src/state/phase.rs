@@ -1,9 +1,9 @@
-//! Where a channel stands: who has the floor, and how far that turn got.
+//! The phase of a channel: who has the floor, and how far that turn has come.
 
 use crate::state::seen::Seen;
 use crate::{AgentKey, MessageId, PhaseKind, Refusal, RunId, Timestamp};
 
-/// The phase of a channel with what belongs to it.
+/// The phase of a channel, with its details.
 ///
 /// ```
 /// use dirigent_core::snapshot::Phase;
@@ -11,11 +11,11 @@ use crate::{AgentKey, MessageId, PhaseKind, Refusal, RunId, Timestamp};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Everybody may speak.
+    /// The channel keeps no turns, so every agent may speak.
     Disabled,
     /// No agent may speak, and none is woken.
     Dead,
-    /// Closed for good.
+    /// The channel is closed for good.
     Archived,
     /// No agent has the floor.
     Dormant,
@@ -25,47 +25,46 @@ pub enum Phase {
     Granted(Grant),
     /// An agent runs.
     Running {
-        /// The run.
+        /// The run of the turn.
         run: TurnRun,
-        /// When it must have ended.
+        /// The moment when it must have ended.
         until: Option<Timestamp>,
-        /// The host has already confirmed the whole reply.
+        /// True if the host has already confirmed the whole reply.
         receipt: bool,
     },
     /// The library has the agent's whole reply and delivers it.
     Delivering {
-        /// The run.
+        /// The run of the turn.
         run: TurnRun,
-        /// The host has already confirmed the whole reply.
+        /// True if the host has already confirmed the whole reply.
         receipt: bool,
     },
-    /// The list was never read, and is asked for again and again.
+    /// The list was never read, and is requested again and again.
     Unknown {
-        /// How often it could not be read.
+        /// The number of failed attempts.
         failures: u8,
-        /// When it is asked for again; none while an answer is waited for.
+        /// The moment of the next attempt, or `None` during an attempt.
         ask_at: Option<Timestamp>,
     },
     /// The run has ended and its reply is on its way.
     Confirming {
-        /// The run.
+        /// The run of the turn.
         run: TurnRun,
-        /// When it ended.
+        /// The moment when it ended.
         since: Timestamp,
     },
     /// An agent has spoken without finishing, and has not started again.
     Continuing {
-        /// Who keeps the floor.
+        /// The agent that keeps the floor.
         agent: AgentKey,
-        /// When it must have started again.
+        /// The moment when it must have started again.
         until: Option<Timestamp>,
     },
-    /// The turn of this agent waits until a human was answered; how far it got stands in
-    /// [`Waiting`](crate::snapshot::Waiting).
+    /// The turn of this agent waits until a human was answered. [`Waiting`](crate::snapshot::Waiting) has its progress.
     Waiting(AgentKey),
 }
 
-/// Why the list is read.
+/// The reason for reading the list.
 ///
 /// ```
 /// use dirigent_core::snapshot::{Purpose, Start};
@@ -79,7 +78,7 @@ pub enum Purpose {
     Wake(Start),
 }
 
-/// With whom a cycle starts.
+/// The place in the list where a cycle starts.
 ///
 /// ```
 /// use dirigent_core::snapshot::Start;
@@ -92,7 +91,7 @@ pub enum Start {
     First,
     /// This agent, if it is listed and available.
     At(AgentKey),
-    /// The next after this agent that can be granted, if it is listed.
+    /// The next agent after this one that can be granted, if this one is listed.
     After(AgentKey),
 }
 
@@ -105,11 +104,11 @@ pub enum Start {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// Who has the floor.
+    /// The agent that has the floor.
     pub agent: AgentKey,
-    /// When it must have started.
+    /// The moment when it must have started.
     pub until: Option<Timestamp>,
-    /// Re-triggers made.
+    /// The number of re-triggers so far.
     pub attempt: u8,
 }
 
@@ -122,27 +121,27 @@ pub struct Grant {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TurnRun {
-    /// Who runs.
+    /// The agent that runs.
     pub agent: AgentKey,
-    /// The host's name for it, where it gave one.
+    /// The host's name for the run, if it gave one.
     pub id: Option<RunId>,
-    /// Only later messages belong to the reply.
+    /// The anchor; only later messages belong to the reply.
     pub anchor: Option<MessageId>,
 }
 
 impl TurnRun {
-    /// Whether a message stands after the anchor.
+    /// Returns true if a message stands after the anchor.
     pub(crate) fn covers(&self, id: MessageId) -> bool {
         Some(id) > self.anchor
     }
 
-    /// Whether this is the end of the run. Without a run id of its own, a run that is remembered
-    /// otherwise is not it.
+    /// Returns true if this ends the run. If the run has no id, an id that is remembered as denied or ended cannot be
+    /// its own.
     pub(crate) fn is_ended_by(&self, agent: AgentKey, id: Option<RunId>, seen: &Seen) -> bool {
         self.matches(agent, id) && (self.id.is_some() || seen.is_open(id))
     }
 
-    /// Whether an end or a receipt with this run id is about this run.
+    /// Returns true if an end or a receipt with this run id is about this run.
     pub(crate) fn matches(&self, agent: AgentKey, id: Option<RunId>) -> bool {
         self.agent == agent && (self.id.is_none() || self.id == id)
     }
@@ -183,7 +182,7 @@ impl Phase {
         }
     }
 
-    /// The run of a turn that does not rest.
+    /// Returns the run of a turn that does not wait.
     pub(crate) const fn run(&self) -> Option<&TurnRun> {
         if let Self::Running { run, .. }
         | Self::Delivering { run, .. }
@@ -195,7 +194,7 @@ impl Phase {
         }
     }
 
-    /// The run that has not ended, and whether the host has confirmed its reply.
+    /// Returns the run that has not ended, and true if the host has confirmed its reply.
     pub(crate) const fn open_run(&self) -> Option<(TurnRun, bool)> {
         if let Self::Running { run, receipt, .. } | Self::Delivering { run, receipt } = self {
             Some((*run, *receipt))
@@ -204,12 +203,12 @@ impl Phase {
         }
     }
 
-    /// Whether an agent has the floor and has not started.
+    /// Returns true if an agent has the floor and has not started.
     pub(crate) const fn awaits_start(&self) -> bool {
         matches!(self, Self::Granted(_) | Self::Continuing { .. })
     }
 
-    /// Refuses what is about turns where none are kept.
+    /// Refuses an input about turns if the channel keeps none.
     pub(crate) const fn require_turns(&self) -> Result<(), Refusal> {
         if matches!(self, Self::Archived) {
             Err(Refusal::Archived)
@@ -220,7 +219,7 @@ impl Phase {
         }
     }
 
-    /// Whether nothing is under way, so that memory may be given back.
+    /// Returns true if the channel has no turn and reads no list, so that it may give its memory back.
     pub(crate) const fn is_idle(&self) -> bool {
         matches!(
             self,

@@ -1,5 +1,5 @@
-//! How much agents may still say: ceilings that people lift, budgets that operators reset, and caps
-//! that end by themselves.
+//! The limits on what agents may say: ceilings that people lift, budgets that operators reset, and caps that end by
+//! themselves.
 
 use crate::state::budget::Budget;
 use crate::state::ceiling_counts::CeilingCounts;
@@ -7,40 +7,40 @@ use crate::state::hourly::{Hourly, SpokenTurn};
 use crate::state::rare::Rare;
 use crate::{AgentKey, Config, Mode, Timestamp};
 
-/// What was used of everything that bounds how much agents say.
+/// The counters of ceilings, budgets and caps.
 ///
 /// ```
 /// assert_eq!(dirigent_core::snapshot::Quota::default().limits.cycles, 0);
 /// ```
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct Quota {
-    /// The ceilings' counters.
+    /// The counters of the ceilings.
     pub limits: CeilingCounts,
-    /// What was used of the budgets.
+    /// The used part of the budgets.
     pub budget: Rare<Budget>,
-    /// Turns with a reply of late, while agents are capped.
+    /// The recent turns with a reply, while agents are capped.
     pub hourly: Rare<Hourly>,
 }
 
 impl Quota {
-    /// Whether no further turn is granted until a human speaks.
+    /// Returns true if no further turn is granted until a human speaks.
     pub(crate) fn turns_reached(&self, config: &Config, mode: Mode, now: Timestamp) -> bool {
         let time_up = || self.limits.time_up(config, mode).is_some_and(|at| at <= now);
         self.limits.turns_reached(config, mode) || time_up()
     }
 
-    /// Whether no further turn, or no further cycle, is granted until a human speaks.
+    /// Returns true if no further turn or cycle is granted until a human speaks.
     pub(crate) fn ceiling_reached(&self, config: &Config, mode: Mode, now: Timestamp) -> bool {
         self.turns_reached(config, mode, now) || self.limits.cycles_reached(config, mode)
     }
 
-    /// Whether no further turn is paid for.
+    /// Returns true if there is no budget for another turn.
     pub(crate) fn turn_budget_spent(&self, config: &Config) -> bool {
         let is_bounded = config.budget.turns.is_some() || config.budget.cost.is_some();
         is_bounded && self.budget.value().is_turn_spent(config)
     }
 
-    /// Whether no further cycle is paid for, or no further turn.
+    /// Returns true if there is no budget for another cycle or turn.
     pub(crate) fn budget_spent(&self, config: &Config) -> bool {
         let is_bounded = config.budget.cycles.is_some()
             || config.budget.turns.is_some()
@@ -48,7 +48,7 @@ impl Quota {
         is_bounded && self.budget.value().is_spent(config)
     }
 
-    /// A turn is granted.
+    /// Counts a granted turn.
     pub(crate) fn count_turn(&mut self, config: &Config) {
         self.limits.count_turn();
         if config.budget.turns.is_some() {
@@ -57,8 +57,8 @@ impl Quota {
         }
     }
 
-    /// A cycle begins. Turns that are an hour old by then cap no agent in it: else the end of such a cap would wake the channel anew
-    /// after each cycle in which all agents fail.
+    /// Counts a cycle that begins. Turns that are an hour old by now cap no agent in it. Otherwise the end of such a
+    /// cap would wake the channel anew after each cycle in which all agents fail.
     pub(crate) fn count_cycle(&mut self, config: &Config, now: Timestamp) {
         self.limits.count_cycle();
         if let Some(hourly) = self.hourly.existing() {
@@ -70,24 +70,24 @@ impl Quota {
         }
     }
 
-    /// When the agent that has had its turns for this hour may have another.
+    /// Returns when a capped agent may have another turn.
     pub(crate) fn cap_ends(&self, agent: AgentKey, config: &Config) -> Option<Timestamp> {
         self.hourly.get()?.cap_ends(agent, config.budget.agent_turns_per_hour?)
     }
 
-    /// Whether the agent has had its turns for this hour.
+    /// Returns true if the agent has had its turns for this hour.
     pub(crate) fn is_capped(&self, agent: AgentKey, config: &Config, now: Timestamp) -> bool {
         self.cap_ends(agent, config).is_some_and(|at| at > now)
     }
 
-    /// The turn of an agent that has spoken counts for its hour.
+    /// Counts a turn with a reply towards the agent's hour.
     pub(crate) fn count_spoken(&mut self, agent: AgentKey, config: &Config, now: Timestamp) {
         if let Some(most) = config.budget.agent_turns_per_hour {
             self.hourly.edit().add(SpokenTurn { agent, at: now }, most);
         }
     }
 
-    /// Follows a change of the rules, and of the list: counted are turns of those who are in it.
+    /// Recounts after a change of the rules or of the list. Only turns of listed agents count.
     pub(crate) fn recount_spoken(&mut self, config: &Config, is_listed: impl Fn(AgentKey) -> bool) {
         if let Some(hourly) = self.hourly.existing() {
             hourly.keep(is_listed, config.budget.agent_turns_per_hour);

@@ -1,13 +1,13 @@
-//! A state that takes one word while it is at its default, which it mostly is.
+//! A state that takes one word while it has its default value, as it mostly does.
 
 use alloc::boxed::Box;
 use core::fmt;
 
-/// The state of a topic that most channels never use, such as budgets or held words.
+/// The state of a topic that most channels never use, such as budgets or queued words.
 ///
-/// Reading it does not allocate. It allocates when it is first changed, and gives that back only in
-/// `release`: a channel in use must not allocate again in every turn. Two are equal if their values are, whether memory is
-/// kept or not.
+/// Reading it does not allocate. It allocates when it is first changed, and frees that only in `release`, because a
+/// channel in use must not allocate again in every turn. Two of them are equal if their values are, whether they have
+/// allocated or not.
 ///
 /// ```
 /// use dirigent_core::snapshot::Rare;
@@ -58,29 +58,30 @@ impl<T> Default for Rare<T> {
 }
 
 impl<T> Rare<T> {
-    /// The state; `None` while it was never changed, or is at its default again and its memory was given back.
+    /// Returns the state. It returns `None` if the state was never changed, or if it has its default value again and
+    /// its memory was freed.
     pub fn get(&self) -> Option<&T> {
         self.0.as_deref()
     }
 
-    /// The state, to be changed where it was ever changed before.
+    /// Returns the state for a change, if it was ever changed before.
     pub(crate) fn existing(&mut self) -> Option<&mut T> {
         self.0.as_deref_mut()
     }
 }
 
 impl<T: Clone + Default + PartialEq> Rare<T> {
-    /// The state, to be changed.
+    /// Returns the state for a change.
     pub(crate) fn edit(&mut self) -> &mut T {
         self.0.get_or_insert_default()
     }
 
-    /// A copy of the state; its default where it was never changed.
+    /// Returns a copy of the state, or its default value if it was never changed.
     pub fn value(&self) -> T {
         self.get().cloned().unwrap_or_default()
     }
 
-    /// Gives the memory back where the state is at its default again.
+    /// Frees the memory if the state has its default value again.
     pub(crate) fn release(&mut self) {
         if self.get().is_some_and(|state| *state == T::default()) {
             self.0 = None;

@@ -1,13 +1,13 @@
-//! The reminders of an idle discussion, and the initiator's one run after each (rules 36 and 48).
+//! The reminders of an idle discussion, and the one run of the initiator after each (rules 36 and 48).
 
 use crate::state::rare::Rare;
 use crate::state::seen::Seen;
 use crate::{AgentKey, RunId, Timestamp};
 
-/// How often an initiator is reminded while nothing is said.
+/// The most reminders to an initiator while no agent says anything.
 pub(crate) const REMINDERS_MAX: u8 = 3;
 
-/// The initiator of an idle discussion may run once, to conclude it or to go on.
+/// The permit of an idle discussion's initiator. It may run once, to conclude the discussion or to go on.
 ///
 /// ```
 /// use dirigent_core::snapshot::{InitiatorPermit, PermitRun};
@@ -19,11 +19,11 @@ pub(crate) const REMINDERS_MAX: u8 = 3;
 pub struct InitiatorPermit {
     /// The initiator.
     pub agent: AgentKey,
-    /// How far its run got.
+    /// The progress of its run.
     pub run: PermitRun,
 }
 
-/// How far the permitted run got.
+/// The progress of the permitted run.
 ///
 /// ```
 /// use dirigent_core::snapshot::PermitRun;
@@ -36,18 +36,18 @@ pub enum PermitRun {
     Offered,
     /// It is under way.
     Running {
-        /// The host's name for it.
+        /// The host's name for the run.
         id: Option<RunId>,
-        /// When it must have ended.
+        /// The moment when it must have ended.
         until: Option<Timestamp>,
-        /// Whether the initiator wrote something meanwhile.
+        /// True if the initiator wrote something during the run.
         spoke: bool,
-        /// Whether the library has the whole reply and delivers it.
+        /// True if the library has the whole reply and delivers it.
         replied: bool,
     },
 }
 
-/// What an idle discussion remembers of its reminders. Chats have none.
+/// The reminders of an idle discussion. Chats have none.
 ///
 /// ```
 /// assert_eq!(dirigent_core::snapshot::Reminders::default().sent, 0);
@@ -56,11 +56,11 @@ pub enum PermitRun {
 pub struct Reminders {
     /// The initiator's one run after a reminder.
     pub permit: Option<InitiatorPermit>,
-    /// When the last reminder was sent, or the run that it led to ended in vain.
+    /// The moment when the last reminder was sent, or when the run after it ended in vain.
     pub last_at: Option<Timestamp>,
-    /// When the next one is due, while dormant.
+    /// The moment of the next reminder, while the discussion is dormant.
     pub due_at: Option<Timestamp>,
-    /// How many were sent since anything was said.
+    /// The number of reminders since anything was said.
     pub sent: u8,
 }
 
@@ -69,12 +69,12 @@ impl InitiatorPermit {
         matches!(self.run, PermitRun::Running { .. })
     }
 
-    /// Whether the library delivers the reply of the permitted run.
+    /// Returns true if the library delivers the reply of the permitted run.
     pub(crate) const fn is_delivering(&self) -> bool {
         matches!(self.run, PermitRun::Running { replied: true, .. })
     }
 
-    /// Whether the initiator wrote something while it ran.
+    /// Returns true if the initiator wrote something while it ran.
     pub(crate) const fn has_spoken(&self) -> bool {
         matches!(self.run, PermitRun::Running { spoke: true, .. })
     }
@@ -86,7 +86,7 @@ impl InitiatorPermit {
         }
     }
 
-    /// When the permitted run must have ended.
+    /// Returns when the permitted run must have ended.
     pub(crate) const fn until(&self) -> Option<Timestamp> {
         match self.run {
             PermitRun::Running { until, .. } => until,
@@ -94,7 +94,7 @@ impl InitiatorPermit {
         }
     }
 
-    /// Whether an end or a receipt with this run id is about the permitted run.
+    /// Returns true if an end or a receipt with this run id is about the permitted run.
     pub(crate) fn matches(&self, agent: AgentKey, run: Option<RunId>) -> bool {
         match self.run {
             PermitRun::Running { id, .. } => self.agent == agent && (id.is_none() || id == run),
@@ -102,7 +102,7 @@ impl InitiatorPermit {
         }
     }
 
-    /// Whether this is the end of the permitted run.
+    /// Returns true if this ends the permitted run.
     pub(crate) fn is_ended_by(&self, agent: AgentKey, run: Option<RunId>, seen: &Seen) -> bool {
         self.matches(agent, run) && (self.run_id().is_some() || seen.is_open(run))
     }
@@ -114,7 +114,7 @@ impl InitiatorPermit {
         }
     }
 
-    /// The reply is made and has no deadline; `false` where that was known, or nothing runs.
+    /// Notes that the reply is made, which has no deadline. Returns false if that was known, or if there is no run.
     pub(crate) const fn mark_replied(&mut self) -> bool {
         match &mut self.run {
             PermitRun::Running { until, replied, .. } if !*replied => {
@@ -136,14 +136,14 @@ impl Rare<Reminders> {
         self.existing().and_then(|reminders| reminders.permit.as_mut())
     }
 
-    /// No reminder is due any more.
+    /// Cancels the reminder that is due.
     pub(crate) fn cancel(&mut self) {
         if let Some(reminders) = self.existing() {
             reminders.due_at = None;
         }
     }
 
-    /// Something was said: reminders are counted anew. Gives whether any were sent.
+    /// Counts reminders anew, because something was said. Returns true if any were sent.
     pub(crate) fn restart_count(&mut self) -> bool {
         self.existing().is_some_and(|reminders| core::mem::take(&mut reminders.sent) > 0)
     }

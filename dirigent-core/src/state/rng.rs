@@ -1,6 +1,7 @@
-//! Chance: a small generator whose whole state is one number.
+//! Chance: a small generator with a state of one number.
 
-/// SplitMix64. Small, well spread, and its state fits the snapshot; it need not be secret.
+/// The `SplitMix64` generator. It spreads well, and its state fits into the snapshot. It is not secret, and need not
+/// be.
 ///
 /// ```
 /// assert_eq!(dirigent_core::snapshot::Rng(7).0, 7);
@@ -17,9 +18,9 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, each equally likely; 0 when there is no choice.
+    /// Returns a number below `bound`, each equally likely. It returns 0 if there is no choice.
     ///
-    /// Numbers that would favour the low end are drawn again, so the result is exactly uniform.
+    /// A number that would favour the low end is drawn again, so the result is exactly uniform.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let Ok(wide @ 2..) = u64::try_from(bound) else {
             return 0;

@@ -1,4 +1,4 @@
-//! Who is in the channel, and who of them may speak at all.
+//! The agents in the channel, and which of them may speak at all.
 
 use alloc::vec::Vec;
 
@@ -20,7 +20,7 @@ use crate::{AgentKey, Ticket, Timestamp};
 pub struct Refresh {
     /// The pending effect that the answer settles.
     pub ticket: Ticket,
-    /// Until when it is waited for.
+    /// The moment until which the answer may come.
     pub until: Timestamp,
 }
 
@@ -31,27 +31,27 @@ pub struct Refresh {
 /// ```
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct Roster {
-    /// Who speaks after whom.
+    /// The agents in speaking order.
     pub list: SpeakerList,
-    /// When the list was read.
+    /// The moment when the list was read.
     pub read_at: Option<Timestamp>,
-    /// When the member list was asked for last.
+    /// The moment when the member list was last requested.
     pub asked_at: Option<Timestamp>,
     /// The member list that is being read.
     pub refresh: Option<Refresh>,
-    /// Who has no turns, ascending.
+    /// The agents that are muted, ascending.
     pub muted: Rare<Vec<AgentKey>>,
-    /// Who is away, and who may not write.
+    /// The agents that are away, and those that may not write.
     pub attendance: Rare<Attendance>,
 }
 
-/// What it changes that an agent may not write.
+/// The effect of the news that an agent may not write.
 pub(crate) enum Forbidden {
-    /// It might write before.
+    /// It could write before.
     New,
-    /// It might not, until another moment.
+    /// It could not write before either, but until another moment.
     Moved,
-    /// That was known.
+    /// The channel knew that already.
     Known,
 }
 
@@ -64,7 +64,7 @@ impl Roster {
         self.muted().binary_search(&agent).is_ok()
     }
 
-    /// Takes the agent's turns away. Gives whether it had any; `None` where too many are muted.
+    /// Mutes an agent. Returns true if it was not muted before, or `None` if too many are muted.
     pub(crate) fn mute(&mut self, agent: AgentKey) -> Option<bool> {
         let Err(at) = self.muted().binary_search(&agent) else {
             return Some(false);
@@ -76,7 +76,7 @@ impl Roster {
         Some(true)
     }
 
-    /// Gives the agent its turns back; `false` where it had them.
+    /// Unmutes an agent. Returns false if it was not muted.
     pub(crate) fn unmute(&mut self, agent: AgentKey) -> bool {
         let Ok(at) = self.muted().binary_search(&agent) else {
             return false;
@@ -97,7 +97,7 @@ impl Roster {
         self.attendance.get().is_none() || self.place_of_forbidden(agent).is_err()
     }
 
-    /// The agent may not write until then. Gives what that changes; `None` where too many may not.
+    /// Notes that the agent may not write until then. Returns the change, or `None` if too many agents may not write.
     pub(crate) fn forbid(
         &mut self,
         agent: AgentKey,
@@ -117,7 +117,7 @@ impl Roster {
         }
     }
 
-    /// The agent may write; `false` where it might before.
+    /// Notes that the agent may write. Returns false if it could before.
     pub(crate) fn allow(&mut self, agent: AgentKey) -> bool {
         let Ok(at) = self.place_of_forbidden(agent) else {
             return false;
@@ -126,33 +126,33 @@ impl Roster {
         true
     }
 
-    /// When the next agent may write by itself.
+    /// Returns when the next agent may write again by itself.
     pub(crate) fn next_allowed_at(&self) -> Option<Timestamp> {
         self.attendance.get()?.may_not_write.iter().filter_map(|it| it.until).min()
     }
 
-    /// An agent that may write by now.
+    /// Returns an agent that may write by now.
     pub(crate) fn allowed_by(&self, now: Timestamp) -> Option<AgentKey> {
         let mut over = self.may_not_write().iter();
         over.find(|it| it.until.is_some_and(|until| until <= now)).map(|it| it.agent)
     }
 
-    /// Who is away, ascending.
+    /// Returns the agents that are away, ascending.
     pub(crate) fn all_away(&self) -> &[Away] {
         self.attendance.get().map_or(&[], |attendance| &attendance.away)
     }
 
-    /// Whether the agent is away, and if so whether it is offline.
+    /// Returns `None` if the agent is not away, and otherwise whether it is offline.
     pub(crate) fn away(&self, agent: AgentKey) -> Option<bool> {
         self.attendance.get().and_then(|attendance| attendance.away(agent))
     }
 
-    /// Whether the agent is listed and has not left.
+    /// Returns true if the agent is listed and has not left.
     pub(crate) fn is_present(&self, agent: AgentKey) -> bool {
         self.list.slot(agent).is_some_and(|slot| !slot.left)
     }
 
-    /// Whether the agent can be given the floor.
+    /// Returns true if the agent can be given the floor.
     pub(crate) fn is_available(&self, agent: AgentKey) -> bool {
         self.is_present(agent)
             && !self.is_muted(agent)
@@ -160,7 +160,7 @@ impl Roster {
             && self.away(agent).is_none()
     }
 
-    /// Gives memory back that is not needed.
+    /// Frees memory that is not needed.
     pub(crate) fn shrink(&mut self) {
         self.list.shrink();
         if let Some(muted) = self.muted.existing() {

@@ -1,4 +1,4 @@
-//! What was seen before: message ids and runs, so that a repetition has no effect.
+//! Message ids and runs that were seen before, so that a repetition has no effect.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -6,27 +6,27 @@ use alloc::vec::Vec;
 use crate::state::in_place::clone_in_place;
 use crate::{MessageId, RunId};
 
-/// How many message ids are remembered one by one.
+/// The most message ids that are remembered one by one.
 pub(crate) const MESSAGES_MAX: usize = 256;
-/// How many runs are remembered.
+/// The most runs that are remembered.
 pub(crate) const RUNS_MAX: usize = 32;
 
-/// The ids and runs of late. An idle channel has forgotten all but two numbers.
+/// The recent message ids and runs. An idle channel has forgotten all of them except two numbers.
 ///
 /// ```
 /// assert_eq!(dirigent_core::snapshot::Seen::default().newest, None);
 /// ```
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct Seen {
-    /// Everything up to here counts as seen, unless it was read late from the history.
+    /// The horizon: every message up to here counts as seen, unless it was read late from the history.
     pub horizon: Option<MessageId>,
     /// The newest message, of any author.
     pub newest: Option<MessageId>,
-    /// What is remembered one by one; none when everything was forgotten.
+    /// The ids and runs that are remembered one by one, or `None` if all were forgotten.
     pub recent: Option<Box<Recent>>,
 }
 
-/// What is remembered one by one.
+/// The ids and runs that are remembered one by one.
 ///
 /// ```
 /// assert!(dirigent_core::snapshot::Recent::default().messages.is_empty());
@@ -50,8 +50,8 @@ pub struct Recent {
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct Runs {
     known: Vec<(RunId, RunFate)>,
-    /// The lowest byte of each id. Most runs that are looked for are unknown, and this tells so in few instructions: a gate
-    /// call and the end of its run look once each.
+    /// The lowest byte of each id. Most of the runs that the machine looks up are unknown, and these bytes show that in
+    /// a few instructions. That pays, because a gate call and the end of its run look one up each.
     marks: [u8; RUNS_MAX],
 }
 
@@ -65,12 +65,12 @@ impl From<Vec<(RunId, RunFate)>> for Runs {
     }
 }
 
-/// What tells most runs apart.
+/// Returns the byte that tells most runs apart.
 const fn mark(run: RunId) -> u8 {
     run.get().to_le_bytes()[0]
 }
 
-/// What became of a run that can no longer speak.
+/// The reason why a run can no longer speak.
 ///
 /// ```
 /// use dirigent_core::snapshot::RunFate;
@@ -85,14 +85,14 @@ pub enum RunFate {
 }
 
 impl Runs {
-    /// Each run with its fate.
+    /// Returns each run with its fate.
     pub fn as_slice(&self) -> &[(RunId, RunFate)] {
         &self.known
     }
 
     #[inline]
     fn fate(&self, run: RunId) -> Option<RunFate> {
-        // Without a branch in the loop, so that it is done for many at once.
+        // The loop has no branch, so that the compiler can compare many bytes at once.
         let mut may_be_known = false;
         for known in &self.marks {
             may_be_known |= *known == mark(run);
@@ -103,7 +103,7 @@ impl Runs {
         self.known.iter().find(|(known, _)| *known == run).map(|(_, fate)| *fate)
     }
 
-    /// Remembers what became of a run; the newest word counts, and makes the run the newest.
+    /// Remembers the fate of a run. The newest fate counts, and the run becomes the newest.
     #[inline]
     fn remember(&mut self, run: RunId, fate: RunFate) {
         match self.fate(run) {
@@ -136,13 +136,13 @@ impl Seen {
         self.newest = self.newest.max(Some(id));
     }
 
-    /// Remembers a message; `false` when it was seen before.
+    /// Remembers a message. Returns false if it was seen before.
     #[inline]
     pub(crate) fn remember(&mut self, id: MessageId, backfilled: bool) -> bool {
         if self.newest >= Some(id) {
             return self.remember_late(id, backfilled);
         }
-        // Nearly every message is newer than all before it: there is nothing to search.
+        // Nearly every message is newer than all before it, so there is no need to search.
         self.newest = Some(id);
         let messages = &mut self.recent.get_or_insert_default().messages;
         if messages.len() >= MESSAGES_MAX {
@@ -152,8 +152,8 @@ impl Seen {
         true
     }
 
-    /// Remembers a message that came after a newer one. What was read late from the history may lie
-    /// below the horizon.
+    /// Remembers a message that came after a newer one. A message that was read late from the history may lie below the
+    /// horizon.
     fn remember_late(&mut self, id: MessageId, backfilled: bool) -> bool {
         if !backfilled && self.horizon >= Some(id) {
             return false;
@@ -177,7 +177,7 @@ impl Seen {
         self.recent.as_ref()?.runs.fate(run)
     }
 
-    /// Remembers what became of a run, where the host named it; gives whether it did.
+    /// Remembers the fate of a run if the host named it. Returns true if it did.
     #[inline]
     pub(crate) fn remember_run(&mut self, run: Option<RunId>, fate: RunFate) -> bool {
         if let Some(run) = run {
@@ -186,13 +186,13 @@ impl Seen {
         run.is_some()
     }
 
-    /// Whether the run may still speak, as far as the channel remembers its end. For a turn without a
-    /// run id this is the only evidence.
+    /// Returns true if the run may still speak, as far as the channel remembers. For a turn without a run id there is
+    /// no other evidence.
     pub(crate) fn is_open(&self, run: Option<RunId>) -> bool {
         run.and_then(|run| self.run(run)).is_none()
     }
 
-    /// Gives the memory back: everything up to the newest message counts as seen.
+    /// Frees the memory. From then on every message up to the newest one counts as seen.
     pub(crate) fn forget(&mut self) {
         self.recent = None;
         self.horizon = self.newest;

@@ -1,4 +1,4 @@
-//! What a channel is for, and what keeps it from going on: a pause, an archive, a chat that is away.
+//! The mode of a channel, and all that can stop it from going on: a pause, an archive, an outage of the chat.
 
 use alloc::boxed::Box;
 
@@ -6,28 +6,28 @@ use crate::state::Phase;
 use crate::state::outage::ChatOutage;
 use crate::{AgentKey, Config, Mode, Refusal, Timestamp, TurnState};
 
-/// The situation of a channel. Operators and the chat change it, turns only read it.
+/// The situation of a channel. Operators and the chat change it, and turns only read it.
 ///
 /// ```
 /// assert!(!dirigent_core::snapshot::Situation::default().created);
 /// ```
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct Situation {
-    /// What the channel is for.
+    /// The mode of the channel.
     pub mode: Mode,
-    /// Whether a mode was ever given.
+    /// True if the channel was ever given a mode.
     pub created: bool,
-    /// Stopped, finished or on hold.
+    /// The pause, if the channel is stopped, finished or on hold.
     pub pause: Option<Pause>,
-    /// Who opened the discussion.
+    /// The agent that opened the discussion.
     pub initiator: Option<AgentKey>,
-    /// How it was archived, if it was.
+    /// The circumstances of archiving, if the channel is archived.
     pub archived: Option<Box<Archived>>,
-    /// Since when the chat does not answer, if it does not.
+    /// The outage, if the chat does not answer.
     pub outage: Option<Box<ChatOutage>>,
 }
 
-/// Why a channel is paused although it could go on.
+/// The kind of pause of a channel that could go on.
 ///
 /// ```
 /// use dirigent_core::view::Pause;
@@ -36,7 +36,7 @@ pub struct Situation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Pause {
-    /// On hold: the order is kept.
+    /// On hold: the order stays as it is.
     Held,
     /// Stopped: the cycle is over.
     Stopped,
@@ -44,7 +44,7 @@ pub enum Pause {
     Finished,
 }
 
-/// How a channel was archived.
+/// The circumstances of archiving a channel.
 ///
 /// ```
 /// let how = dirigent_core::snapshot::Archived {
@@ -57,34 +57,34 @@ pub enum Pause {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Archived {
-    /// When the channel was archived.
+    /// The moment when the channel was archived.
     pub at: Timestamp,
-    /// By its initiator, and not by an operator.
+    /// True if its initiator concluded it, and not an operator.
     pub concluded: bool,
-    /// Whose last words draw no notice for a while: the concluding agent and the one that ran.
+    /// The agents that draw no notice with their last words for a while: the concluding one, and the one that ran.
     pub leaving: [Option<AgentKey>; 2],
-    /// When a bot was last told so.
+    /// The moment when a bot last drew a notice.
     pub bot_notice_at: Option<Timestamp>,
 }
 
 impl Situation {
-    /// Whether turns are kept here when enough agents are present.
+    /// Returns true if the channel keeps turns when enough agents are present.
     pub(crate) const fn keeps_turns(&self) -> bool {
         self.mode.keeps_turns() && self.archived.is_none()
     }
 
-    /// Whether this number of agents is enough to keep turns.
+    /// Returns true if this number of agents is enough to keep turns.
     pub(crate) fn is_enough(&self, agents: usize, config: &Config) -> bool {
         agents >= 2 || (agents == 1 && self.keeps_turns_of_one(config))
     }
 
-    /// Whether one agent alone has turns. In a discussion agents work out a result among themselves: a lone one would be reminded to
-    /// conclude again and again.
+    /// Returns true if one agent alone has turns. A discussion needs two, because its agents work out a result among
+    /// themselves. A lone agent would be reminded again and again to conclude.
     pub(crate) fn keeps_turns_of_one(&self, config: &Config) -> bool {
         self.mode == Mode::Chat && config.order.single_agent
     }
 
-    /// How turns are kept with this number of agents, in this phase.
+    /// Returns the turn state for this number of agents and this phase.
     pub(crate) fn turn_state(&self, agents: usize, phase: &Phase) -> TurnState {
         if self.archived.is_some() {
             TurnState::Archived
@@ -99,7 +99,7 @@ impl Situation {
         self.mode == Mode::Discussion
     }
 
-    /// On hold, stopped or finished.
+    /// Returns true if the channel is on hold, stopped or finished.
     pub(crate) const fn is_paused(&self) -> bool {
         self.pause.is_some()
     }
@@ -108,41 +108,42 @@ impl Situation {
         self.pause == Some(Pause::Held)
     }
 
-    /// Stopped or finished.
+    /// Returns true if the channel is stopped or finished.
     pub(crate) const fn is_stopped(&self) -> bool {
         matches!(self.pause, Some(Pause::Stopped | Pause::Finished))
     }
 
-    /// Whether the chat does not answer.
+    /// Returns true if the chat does not answer.
     pub(crate) const fn is_chat_away(&self) -> bool {
         self.outage.is_some()
     }
 
-    /// A clock that stands still while the chat is away. What waits for the chat is measured by it;
-    /// when the chat is back, those moments move by the time that it was away.
+    /// Returns the time of a clock that stands still while the chat is away. All waits for the chat are measured by it.
+    /// When the chat is back, their moments move by the length of the outage.
     pub(crate) fn chat_now(&self, now: Timestamp) -> Timestamp {
         self.outage.as_ref().map_or(now, |outage| outage.since)
     }
 
-    /// When a turn no longer waits for the chat. On hold the channel waits for a person anyway.
+    /// Returns when a turn stops waiting for the chat. On hold there is no such moment, because the channel waits for a
+    /// person anyway.
     pub(crate) fn patience_ends_at(&self, config: &Config) -> Option<Timestamp> {
         let outage = self.outage.as_ref().filter(|_| !self.is_paused())?;
         Some(outage.counted_from + config.deadlines.outage_max)
     }
 
-    /// Whether the chat has been away for so long that no agent is granted any more.
+    /// Returns true if the chat has been away for so long that no further agent is granted.
     pub(crate) fn has_lost_patience(&self, now: Timestamp, config: &Config) -> bool {
         self.patience_ends_at(config).is_some_and(|at| at <= now)
     }
 
-    /// A hold was ended: the chat is waited for anew.
+    /// Restarts the wait for the chat after a hold.
     pub(crate) fn restart_patience(&mut self, now: Timestamp) {
         if let Some(outage) = &mut self.outage {
             outage.counted_from = now;
         }
     }
 
-    /// Stop and hold make sense where agents could be woken or denied.
+    /// Refuses stop and hold in a channel that neither wakes nor denies agents.
     pub(crate) const fn require_managed(&self) -> Result<(), Refusal> {
         match self.mode {
             _ if self.archived.is_some() => Err(Refusal::Archived),

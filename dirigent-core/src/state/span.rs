@@ -1,9 +1,9 @@
-//! Ranges of messages: people's words that an agent is still to be handed (rules 53 to 55).
+//! Ranges of people's messages that an agent has not received yet (rules 53 to 55).
 
 use crate::MessageId;
 
-/// A range of messages, by id. One range is enough for all that waits: what people said in between is handed over with its
-/// ends.
+/// A range of messages, by id. One range is enough for all messages that wait, because whoever gets its ends also gets
+/// what people said in between.
 ///
 /// ```
 /// use dirigent_core::view::Span;
@@ -15,19 +15,19 @@ use crate::MessageId;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The lowest.
+    /// The lowest id.
     pub first: MessageId,
-    /// The highest.
+    /// The highest id.
     pub last: MessageId,
 }
 
 impl Span {
-    /// One message.
+    /// Returns the range of one message.
     pub const fn of(message: MessageId) -> Self {
         Self { first: message, last: message }
     }
 
-    /// Widens the range by another.
+    /// Widens the range so that it covers another.
     pub fn cover(&mut self, other: Self) {
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);

@@ -1,11 +1,11 @@
-//! Who speaks after whom: the list, its marks, and how it is rebuilt and shuffled.
+//! The speaker list: its order and its marks, and how it is rebuilt and shuffled.
 
 use alloc::vec::Vec;
 
 use crate::state::rng::Rng;
 use crate::{AgentKey, Timestamp};
 
-/// The most agents that a channel's list and its mute list hold.
+/// The most agents in a channel's speaker list, and in its mute list.
 pub const AGENTS_MAX: usize = 64;
 
 /// The speaker list of a channel, in speaking order.
@@ -15,11 +15,11 @@ pub const AGENTS_MAX: usize = 64;
 /// ```
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct SpeakerList {
-    /// The places, each agent's once.
+    /// The places in the list. Each agent has one.
     pub slots: Vec<Slot>,
 }
 
-/// One agent's place.
+/// One agent's place in the list.
 ///
 /// ```
 /// use dirigent_core::snapshot::Slot;
@@ -31,22 +31,22 @@ pub struct SpeakerList {
 pub struct Slot {
     /// The agent of this slot.
     pub agent: AgentKey,
-    /// What became of its turn in this cycle.
+    /// The state of its turn in this cycle.
     pub turn: SeatTurn,
-    /// It has left the channel.
+    /// True if the agent has left the channel.
     pub left: bool,
-    /// When a turn of it last ended otherwise than by passing or with its whole reply: for a while
-    /// after that, its messages are taken for late pieces of that turn.
+    /// The end of the agent's last turn that neither passed nor ended with its whole reply. For a while after that, the
+    /// agent's messages count as late pieces of that turn.
     pub grace_from: Option<Timestamp>,
-    /// It passed, and nothing was said since (only kept with
-    /// [`OrderRules::skip_passed`](crate::config::OrderRules::skip_passed)).
+    /// True if the agent passed and no author has said anything since. It is only set with
+    /// [`OrderRules::skip_passed`](crate::config::OrderRules::skip_passed).
     pub passed: bool,
-    /// No other account has said anything since its last reply, or, while it has the floor, since it was
-    /// granted.
+    /// True if no other account has said anything since the agent's last reply. While the agent has the floor, it means
+    /// since its grant.
     pub nothing_new: bool,
 }
 
-/// What became of an agent's turn in this cycle.
+/// The state of an agent's turn in this cycle.
 ///
 /// ```
 /// use dirigent_core::view::SeatTurn;
@@ -55,26 +55,26 @@ pub struct Slot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum SeatTurn {
-    /// It is still to come, or under way.
+    /// The turn is still to come, or under way.
     #[default]
     Ahead,
-    /// Completed with nothing to say.
+    /// The agent completed its turn with nothing to say.
     Passed,
-    /// Completed with a reply.
+    /// The agent completed its turn with a reply.
     Spoke,
-    /// Not completed: the agent left, is muted, or did not answer in time.
+    /// The agent did not complete its turn: it left, is muted, or did not answer in time.
     Skipped,
 }
 
 impl Slot {
-    /// A fresh place.
+    /// Creates the place of an agent with a turn ahead and without any mark.
     pub const fn new(agent: AgentKey) -> Self {
         let (left, passed, nothing_new) = (false, false, false);
         Self { agent, turn: SeatTurn::Ahead, left, grace_from: None, passed, nothing_new }
     }
 }
 
-/// How often an order is drawn at most.
+/// The most orders that are drawn for one shuffle.
 const DRAWS_MAX: usize = 100;
 
 impl SpeakerList {
@@ -106,7 +106,7 @@ impl SpeakerList {
         self.slots.first().map(|slot| slot.agent)
     }
 
-    /// From now on, messages of this agent are late pieces of the turn that ends, for a while.
+    /// Starts the time in which messages of this agent are late pieces of the turn that ends.
     pub(crate) fn expect_late_pieces(&mut self, agent: AgentKey, now: Timestamp) {
         if let Some(slot) = self.slot_mut(agent) {
             slot.grace_from = Some(now);
@@ -118,23 +118,23 @@ impl SpeakerList {
         self.slots.reverse();
     }
 
-    /// Begins a cycle, in which no agent has taken a turn.
+    /// Begins a cycle, in which all turns are ahead.
     pub(crate) fn begin_cycle(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.turn = SeatTurn::Ahead);
     }
 
-    /// Who spoke in this cycle.
+    /// Returns the agents that spoke in this cycle.
     pub(crate) fn speakers(&self) -> impl Iterator<Item = AgentKey> + '_ {
         self.slots.iter().filter(|slot| slot.turn == SeatTurn::Spoke).map(|slot| slot.agent)
     }
 
-    /// A cycle begins for something that was new before: agents that passed may be asked again.
+    /// Allows agents that passed to be asked again, because a cycle begins for something new.
     pub(crate) fn forget_passed(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.passed = false);
     }
 
-    /// Something was said: agents that passed, or spoke last, may be asked again.
-    /// Returns whether there were any.
+    /// Allows agents that passed or spoke last to be asked again, because something was said. Returns true if there
+    /// were any.
     pub(crate) fn forget_silent(&mut self) -> bool {
         self.slots.iter_mut().fold(false, |any, slot| {
             let was_silent = slot.passed | slot.nothing_new;
@@ -143,8 +143,8 @@ impl SpeakerList {
         })
     }
 
-    /// The turn of this agent is over. Where it spoke, all others may be asked again; itself only if its reply is
-    /// no last word, or something is new since it was granted.
+    /// Ends the turn of this agent. If it spoke, all others may be asked again. The agent itself may be too, unless its
+    /// reply is the last word: the library delivered it, and no news came since the grant.
     #[inline]
     pub(crate) fn end_turn(&mut self, agent: AgentKey, turn: SeatTurn, passed: bool, last: bool) {
         let spoke = turn == SeatTurn::Spoke;
@@ -158,8 +158,8 @@ impl SpeakerList {
         }
     }
 
-    /// Another account than this agent's said something, or this one did: it is news to all others. Returns whether
-    /// any of them had nothing new.
+    /// Notes that something was said, which is news to all agents except its author. Returns true if it was news to any
+    /// of them.
     pub(crate) fn hear(&mut self, author: Option<AgentKey>) -> bool {
         self.slots.iter_mut().fold(false, |any, slot| {
             let is_news = slot.nothing_new && Some(slot.agent) != author;
@@ -168,33 +168,32 @@ impl SpeakerList {
         })
     }
 
-    /// Turns the list so that this agent's place is first; those before it follow behind the last.
+    /// Turns the list so that this agent's place is first. The places before it follow behind the last.
     pub(crate) fn turn_to(&mut self, agent: AgentKey) {
         if let Some(at) = self.position(agent) {
             self.slots.rotate_left(at);
         }
     }
 
-    /// Who stands behind this agent, around the list.
+    /// Returns the agent behind this one, around the list.
     pub(crate) fn behind(&self, agent: AgentKey) -> Option<AgentKey> {
         let next = self.slots.get(self.position(agent)? + 1).or(self.slots.first())?;
         Some(next.agent)
     }
 
-    /// Turns the list so that the place behind this agent's is first, and its own last.
+    /// Turns the list so that the place behind this agent's is first, and its own is last.
     pub(crate) fn turn_behind(&mut self, agent: AgentKey) {
         if let Some(at) = self.position(agent) {
             self.slots.rotate_left(at + 1);
         }
     }
 
-    /// Puts these agents, given in ascending order, first, in the order of the list.
+    /// Moves these agents, given in ascending order, to the front. They keep their order in the list.
     pub(crate) fn put_first(&mut self, agents: &[AgentKey]) {
         self.slots.sort_by_key(|slot| agents.binary_search(&slot.agent).is_err());
     }
 
-    /// Moves a slot so that it stands at this place of the others, with its turn ahead; gives what
-    /// became of the turn it had.
+    /// Moves a slot to this place among the others, with its turn ahead. Returns the state of the turn that it had.
     pub(crate) fn move_to(&mut self, agent: AgentKey, at: usize) -> Option<SeatTurn> {
         let from = self.position(agent)?;
         let slot = self.slots.remove(from);
@@ -203,12 +202,12 @@ impl SpeakerList {
         Some(slot.turn)
     }
 
-    /// Whether anybody completed a turn of this cycle.
+    /// Returns true if any agent completed a turn in this cycle.
     pub(crate) fn anybody_completed(&self) -> bool {
         self.slots.iter().any(|slot| matches!(slot.turn, SeatTurn::Spoke | SeatTurn::Passed))
     }
 
-    /// The mark of an agent that has left and is present is cleared; gives whose, if there is one.
+    /// Clears the mark of one agent that had left and is present again. Returns that agent, if there is one.
     pub(crate) fn unmark(&mut self, present: &[AgentKey]) -> Option<AgentKey> {
         let mut slots = self.slots.iter_mut();
         let slot = slots.find(|slot| slot.left && present.contains(&slot.agent))?;
@@ -216,8 +215,8 @@ impl SpeakerList {
         Some(slot.agent)
     }
 
-    /// Takes over who is present: those who stay keep their order, newcomers follow.
-    /// Returns whether anybody is new.
+    /// Rebuilds the list from the present agents. Those that stay keep their order, and newcomers follow. Returns true
+    /// if there are newcomers.
     pub(crate) fn rebuild(&mut self, present: &[AgentKey]) -> bool {
         self.slots.retain(|slot| present.contains(&slot.agent));
         let before = self.slots.len();
@@ -229,9 +228,9 @@ impl SpeakerList {
         self.slots.len() > before
     }
 
-    /// Puts the list into a random order, each order that is allowed equally likely: orders
-    /// are drawn until one is. Half of all orders are allowed or more, so a hundred draws in vain do
-    /// not happen; if they did, the last order drawn would stand.
+    /// Shuffles the list so that every allowed order is equally likely: it draws orders until one is allowed. At least
+    /// half of all orders are allowed, so a hundred draws in vain do not happen. If they did, the last order would
+    /// stand.
     pub(crate) fn shuffle(&mut self, rng: &mut Rng, is_allowed: impl Fn(&[Slot]) -> bool) {
         for _ in 0..DRAWS_MAX {
             for unplaced in (2..=self.slots.len()).rev() {

@@ -1,11 +1,11 @@
-//! What was said that no agent has taken yet.
+//! People's words that no agent has taken yet.
 
 use crate::state::interruption::join;
 use crate::state::rare::Rare;
 use crate::state::span::Span;
 use crate::state::speaker_list::SpeakerList;
 
-/// Words that are still to be heard: each is kept until a turn took it, or a person was asked for.
+/// The words that an agent must still hear. Each is remembered until a turn took it, or an agent asked for a person.
 ///
 /// ```
 /// assert!(!dirigent_core::snapshot::Words::default().wake_pending);
@@ -13,17 +13,17 @@ use crate::state::speaker_list::SpeakerList;
 #[derive(Debug, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Words {
-    /// A qualifying message waits, and wakes the channel when an agent can be granted.
+    /// True if a qualifying message waits, and wakes the channel when an agent can be granted.
     pub wake_pending: bool,
-    /// The channel woke for a word, or handed one over, and no turn has replied or passed since.
+    /// True if the channel woke for a word, or handed one over, and no turn has replied or passed since.
     pub wake_unserved: bool,
-    /// A message after the cycle began wants another cycle.
+    /// True if a message that came after the cycle began asks for another cycle.
     pub cycle_requested: bool,
-    /// An agent is back that was skipped in this cycle: another cycle follows, if no turn takes what was said.
+    /// True if an agent that was skipped in this cycle is back. Another cycle then follows if no turn takes the words.
     pub returned: bool,
-    /// Only a human wakes the channel: an agent asked for one.
+    /// True if only a human wakes the channel, because an agent asked for one.
     pub awaits_human: bool,
-    /// People's messages that the next grant hands over.
+    /// The messages of people that the next grant hands over.
     pub queue: Rare<Option<Span>>,
 }
 
@@ -32,12 +32,12 @@ impl Words {
         self.queue.get().copied().flatten()
     }
 
-    /// Whether anything waits for the next grant.
+    /// Returns true if messages wait for the next grant.
     pub(crate) fn has_queued(&self) -> bool {
         self.queued().is_some()
     }
 
-    /// Keeps these messages for the next grant; gives whether there are any.
+    /// Queues these messages for the next grant. Returns true if there are any.
     pub(crate) fn enqueue(&mut self, span: Option<Span>) -> bool {
         if span.is_some() {
             join(self.queue.edit(), span);
@@ -45,35 +45,35 @@ impl Words {
         span.is_some()
     }
 
-    /// Hands over what waited for this grant.
+    /// Takes the queued messages for this grant.
     pub(crate) fn take_queued(&mut self) -> Option<Span> {
         self.queue.existing().and_then(Option::take)
     }
 
-    /// Something was said after the cycle began: everybody gets another chance. Gives whether that
-    /// changes anything.
+    /// Requests another cycle, because something was said after this one began. Agents that passed or spoke last get
+    /// another chance. Returns true if that is a change.
     pub(crate) fn request_cycle(&mut self, list: &mut SpeakerList) -> bool {
         let may_start_again = list.forget_silent();
         !core::mem::replace(&mut self.cycle_requested, true) || may_start_again
     }
 
-    /// Whether something was said that no turn has taken.
+    /// Returns true if there are words that no turn has taken.
     pub(crate) fn are_owed(&self) -> bool {
         self.wake_unserved || self.has_queued()
     }
 
-    /// Nothing is to be answered any more.
+    /// Forgets the pending wake and the unserved words, because their question was withdrawn.
     pub(crate) fn withdraw(&mut self) {
         (self.wake_pending, self.wake_unserved) = (false, false);
     }
 
-    /// Turns end for now: a word that no turn took makes a wake pending.
+    /// Makes a wake pending for words that no turn took, because turns end for now.
     pub(crate) fn keep_unserved(&mut self) {
         self.wake_pending |= self.are_owed();
         self.wake_unserved = false;
     }
 
-    /// Forgets what people said before the mode changed or the channel was archived.
+    /// Forgets all that people said before the mode changed or the channel was archived.
     pub(crate) fn forget(&mut self) {
         self.withdraw();
         self.take_queued();

@@ -1,4 +1,4 @@
-//! When a reply completes its turn: at the end of the run, or with a signal in its text.
+//! The policies for when a reply completes its turn: at the end of the run, or with a signal in its text.
 
 use alloc::borrow::Cow;
 
@@ -6,7 +6,7 @@ use crate::text::reply::SilencePolicy;
 use crate::text::reply::is_space;
 use crate::{Outcome, Tail};
 
-/// What completes a turn.
+/// The event that completes a turn.
 ///
 /// ```
 /// use dirigent_core::text::{CompletionPolicy, Signal, SilencePolicy};
@@ -25,13 +25,13 @@ pub enum CompletionPolicy {
     /// The end of the run.
     #[default]
     RunEnd,
-    /// A reply that ends with this signal; others leave the turn open.
+    /// A reply that ends with this signal. Other replies leave the turn open.
     Signal(Signal),
 }
 
 impl CompletionPolicy {
-    /// What of a reply reaches the channel: what [`SilencePolicy::deliverable`] leaves of it, without
-    /// the signal where that is taken off. Empty where nothing was said but the signal.
+    /// Returns the part of a reply that reaches the channel: the result of [`SilencePolicy::deliverable`], without the
+    /// signal if that is stripped. It is empty if the reply consists of the signal only.
     ///
     /// ```
     /// use dirigent_core::text::{CompletionPolicy, Signal, SilencePolicy};
@@ -45,10 +45,9 @@ impl CompletionPolicy {
         self.read(silence, text).delivered
     }
 
-    /// The tail by which a text is recognised: that of the text without the signal at its end, so that
-    /// a reply is recognised whether the signal stands in what is reported, in what is posted, or in
-    /// both. Empty where the text is nothing but the signal. Take the tails of reported and of posted
-    /// texts with the same policy.
+    /// Returns the tail that identifies a text. A signal at the end of the text is left out, so that a reply is
+    /// recognised whether the signal stands in the reported text, in the post, or in both. The tail is empty if the
+    /// text is only the signal. Use the same policy for reported and for posted texts.
     ///
     /// ```
     /// use dirigent_core::text::{CompletionPolicy, Signal};
@@ -65,7 +64,7 @@ impl CompletionPolicy {
         }
     }
 
-    /// Whether a text is nothing but the signal: it is no part of a reply, and says nothing.
+    /// Returns true if a text is only the signal, so that it is no part of a reply.
     ///
     /// ```
     /// use dirigent_core::text::{CompletionPolicy, Signal};
@@ -84,9 +83,9 @@ impl CompletionPolicy {
         }
     }
 
-    /// How a run that ended with this text ended: [`Outcome::Pass`] where nothing is delivered,
-    /// [`Outcome::Spoke`] where the turn is complete, else [`Outcome::Unfinished`]; with the
-    /// [tail](Self::tail) of what is delivered.
+    /// Returns the outcome of a run that ended with this text. It is [`Outcome::Pass`] if no text would be delivered,
+    /// [`Outcome::Spoke`] if the turn is complete, and otherwise [`Outcome::Unfinished`]. The last two have the
+    /// [tail](Self::tail) of the delivered text.
     ///
     /// ```
     /// use dirigent_core::text::{CompletionPolicy, Signal, SilencePolicy};
@@ -106,8 +105,8 @@ impl CompletionPolicy {
         }
     }
 
-    /// What is delivered of a reply, and whether that completes the turn, without its tail: for a
-    /// host that delivers first and reports afterwards.
+    /// Returns the delivered part of a reply, and whether it completes the turn, without the tail. Use it if you
+    /// deliver first and report afterwards.
     pub fn read<'a>(&self, silence: SilencePolicy, text: &'a str) -> Reading<'a> {
         let spoken = silence.deliverable(text);
         let Self::Signal(signal) = self else {
@@ -119,7 +118,7 @@ impl CompletionPolicy {
     }
 }
 
-/// What a policy makes of a reply.
+/// The reading of a reply under a policy.
 ///
 /// ```
 /// use dirigent_core::text::{CompletionPolicy, SilencePolicy};
@@ -130,9 +129,9 @@ impl CompletionPolicy {
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "an answer that hosts take apart")]
 pub struct Reading<'a> {
-    /// What reaches the channel; empty when that is nothing.
+    /// The text that reaches the channel. It may be empty.
     pub delivered: &'a str,
-    /// Nothing is to follow.
+    /// True if no more text is to follow in this turn.
     pub is_complete: bool,
 }
 
@@ -145,7 +144,7 @@ impl core::fmt::Debug for Reading<'_> {
     }
 }
 
-/// The words with which an agent completes its turn.
+/// The words that complete an agent's turn.
 ///
 /// ```
 /// use dirigent_core::text::Signal;
@@ -160,11 +159,11 @@ impl core::fmt::Debug for Reading<'_> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Signal {
-    /// The words; only white space may follow them. Default `TURN_COMPLETE`.
+    /// The words. Only white space may follow them. Default `TURN_COMPLETE`.
     pub token: Cow<'static, str>,
-    /// Whether they must be words of their own. Default false.
+    /// True if they must be words of their own, and not the end of a longer word. Default false.
     pub word_boundary: bool,
-    /// Whether the host takes them off before it posts the reply. Default true.
+    /// True if you remove them before you post the reply. Default true.
     pub stripped: bool,
 }
 
@@ -175,7 +174,7 @@ impl Default for Signal {
 }
 
 impl Signal {
-    /// The signal with other words.
+    /// Creates a signal with other words.
     ///
     /// ```
     /// assert!(dirigent_core::text::Signal::with_token("OVER").ends("Roger. OVER"));
@@ -184,7 +183,7 @@ impl Signal {
         Self { token: token.into(), ..Self::default() }
     }
 
-    /// Whether a text ends with the signal.
+    /// Returns true if a text ends with the signal.
     ///
     /// ```
     /// assert!(dirigent_core::text::Signal::default().ends("TURN_COMPLETE"));
@@ -193,8 +192,8 @@ impl Signal {
         self.before(text).is_some()
     }
 
-    /// The text without the signal at its end and the white space before that. A text
-    /// without it comes back as it is.
+    /// Returns the text without the signal at its end and the white space before that. A text without the signal is
+    /// returned unchanged.
     ///
     /// ```
     /// let signal = dirigent_core::text::Signal::default();
@@ -210,7 +209,7 @@ impl Signal {
         rest
     }
 
-    /// What stands before the signal that ends the text. A signal without words ends nothing.
+    /// Returns the text before a signal at its end. A signal without words never matches.
     fn before<'a>(&self, text: &'a str) -> Option<&'a str> {
         let token = Some(&*self.token).filter(|token| !token.is_empty())?;
         let before = text.trim_end_matches(is_space).strip_suffix(token)?;
@@ -219,8 +218,7 @@ impl Signal {
     }
 }
 
-/// The mark with which an agent asks for a person: everybody waits until one writes. It stays
-/// in the text.
+/// The mark that asks for a person. All agents then wait until a person writes. The mark stays in the text.
 ///
 /// ```
 /// use dirigent_core::text::{CompletionPolicy, HumanMarker, SilencePolicy};
@@ -234,7 +232,7 @@ impl Signal {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "a name for a text")]
 pub struct HumanMarker(
-    /// The mark; only white space, and the signal of a completion policy, may follow it.
+    /// The mark. Only white space may follow it, and the signal of a completion policy.
     pub Cow<'static, str>,
 );
 
@@ -245,7 +243,7 @@ impl Default for HumanMarker {
 }
 
 impl HumanMarker {
-    /// Whether a text ends with the mark.
+    /// Returns true if a text ends with the mark.
     ///
     /// ```
     /// assert!(dirigent_core::text::HumanMarker::default().ends("Your turn 👤\n"));
@@ -254,7 +252,7 @@ impl HumanMarker {
         !self.0.is_empty() && text.trim_end_matches(is_space).ends_with(&*self.0)
     }
 
-    /// Whether what is delivered of a reply asks for a person.
+    /// Returns true if the delivered part of a reply asks for a person.
     ///
     /// ```
     /// use dirigent_core::text::{CompletionPolicy, HumanMarker};
@@ -267,7 +265,7 @@ impl HumanMarker {
         }
     }
 
-    /// How a run that ended with this text ended, by the policy and the mark. A reply with the mark
+    /// Returns the outcome of a run that ended with this text, by the policy and the mark. A reply with the mark
     /// completes its turn, with a signal or without.
     ///
     /// ```

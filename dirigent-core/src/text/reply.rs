@@ -1,24 +1,24 @@
-//! Whether a finished reply says anything, and what of it is delivered.
+//! The policies for silence: which replies say something, and which part of them is delivered.
 
 use crate::{Outcome, Tail};
 
-/// Which replies count as silence.
+/// The replies that count as silence.
 ///
-/// The turn rules ask for one thing: a turn counts as spoken exactly when something of it reaches
-/// the channel. Hosts differ in what they hold back, so this is a choice. For every policy a
-/// reply is silent if and only if nothing of it is [`deliverable`](Self::deliverable).
+/// A turn counts as spoken exactly when a part of its reply reaches the channel. Hosts differ in what they hold back,
+/// so you choose the policy that fits yours. Under every policy a reply is silent if and only if its
+/// [`deliverable`](Self::deliverable) part is empty.
 ///
 /// All policies share these rules:
 ///
-/// * White space around a reply does not count; a blank reply is silent.
-/// * `NO_REPLY` in any ASCII case is silent, `NO` only in capitals: `No` and `no` are answers, and
+/// * White space around a reply does not count, and a blank reply is silent.
+/// * `NO_REPLY` in any ASCII case is silent. `NO` is silent only in capitals, because `No` and `no` are answers, and
 ///   are delivered.
-/// * A `NO_REPLY` that ends a reply, after white space or asterisks, is taken off, and so is one
-///   that is glued to the front of the first word. The rest is delivered, so it is a real turn;
-///   when nothing is left, or only a silent word, the reply is silent.
+/// * A `NO_REPLY` at the end of a reply, after white space or asterisks, is removed. So is one that is glued to the
+///   front of the first word. The rest is delivered, so it is a real turn. If the rest is empty, or only a silent word,
+///   the reply is silent.
 ///
-/// The end symbol 🔚 and, but for [`Tolerant`](Self::Tolerant), punctuation are ordinary text: `NO_REPLY.` is delivered,
-/// so it is no silence. A host that knows better reports [`Outcome`] itself.
+/// The end symbol 🔚 is ordinary text, and so is punctuation, except under [`Tolerant`](Self::Tolerant). For example,
+/// `NO_REPLY.` is delivered, so it is not silence. If your host knows better, report the [`Outcome`] yourself.
 ///
 /// ```
 /// use dirigent_core::text::SilencePolicy;
@@ -34,35 +34,32 @@ use crate::{Outcome, Tail};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SilencePolicy {
-    /// The shared rules, and a reply that is only `NO_REPLY` in quotation marks, brackets, Markdown emphasis or code marks,
-    /// or with final punctuation, is silent: models often write it so. What else ends with it is an answer: `I say NO_REPLY.`
-    /// is delivered.
+    /// The shared rules, and one more: `NO_REPLY` alone in quotation marks, brackets, Markdown emphasis or code marks,
+    /// or with final punctuation, is silent, because models often write it so. Any other text that ends with it is an
+    /// answer. For example, `I say NO_REPLY.` is delivered.
     #[default]
     Tolerant,
-    /// The shared rules and nothing else.
+    /// The shared rules only.
     Strict,
-    /// What OpenClaw holds back, beyond the shared rules:
+    /// The replies that OpenClaw holds back. Beyond the shared rules these are:
     ///
     /// * a JSON object with the single key `action` and the value `NO_REPLY`, in capitals;
-    /// * reasoning and then the token: a closed `<think>…</think>` followed by only the token, an
-    ///   unclosed one that ends with it, or a first line `think`, no blank line, and the token
-    ///   glued to the last word;
-    /// * `HEARTBEAT_OK`, in capitals, taken off both ends of any reply;
-    /// * a prefix of `NO_REPLY` in capitals, of at least two characters, as a broken stream leaves
-    ///   it: `NO_`, `NO_RE`;
-    /// * reply tags such as `[[reply_to_current]]`, taken off both ends;
+    /// * reasoning and then the token: a closed `<think>…</think>` followed by only the token, an unclosed one that
+    ///   ends with it, or a first line `think`, no blank line, and the token glued to the last word;
+    /// * `HEARTBEAT_OK`, in capitals, removed from both ends of any reply;
+    /// * a prefix of `NO_REPLY` in capitals, of at least two characters, as a broken stream leaves it: `NO_`, `NO_RE`;
+    /// * reply tags such as `[[reply_to_current]]`, removed from both ends;
     /// * Markdown emphasis, code marks or fences around the whole token: `**NO_REPLY**`.
     ///
-    /// What OpenClaw itself says of a run that failed is held back, too ([`is_notice`](Self::is_notice)).
+    /// OpenClaw's own messages about a run that failed are held back, too ([`is_notice`](Self::is_notice)).
     OpenClaw,
-    /// The shared rules, and a reply whose last line with text is only `NO_REPLY` is silent,
-    /// prose before it or not. It suits hosts that hold
-    /// such prose back. A last line `NO` stays an answer.
+    /// The shared rules, and one more: a reply is silent if its last line with text is only `NO_REPLY`, with or without
+    /// prose before it. Choose this if your host holds such prose back. A last line `NO` is still an answer.
     LastLine,
 }
 
 impl SilencePolicy {
-    /// Whether nothing of this reply reaches the channel.
+    /// Returns true if no part of this reply reaches the channel.
     ///
     /// ```
     /// # use dirigent_core::text::SilencePolicy;
@@ -73,8 +70,8 @@ impl SilencePolicy {
         self.deliverable(text).is_empty()
     }
 
-    /// What of this reply reaches the channel; empty when it is silent. A slice of `text`, found
-    /// in linear time.
+    /// Returns the part of this reply that reaches the channel, which is empty if the reply is silent. It is a slice of
+    /// `text`, found in linear time.
     ///
     /// ```
     /// # use dirigent_core::text::SilencePolicy;
@@ -83,9 +80,8 @@ impl SilencePolicy {
     /// ```
     #[must_use]
     pub fn deliverable(self, text: &str) -> &str {
-        // Tags come off first, since they may hide reasoning or an envelope. Tokens come off only
-        // when the text as a whole is no silence: both looks at the whole are made once, so that
-        // the time stays linear.
+        // Tags come off first, because they may hide reasoning or an envelope. Tokens come off only if the text as a
+        // whole is not silent. The whole is judged just once before and once after, so that the time stays linear.
         let whole = match self {
             Self::OpenClaw => until_settled(trim(text), without_host_marks),
             Self::Tolerant | Self::Strict | Self::LastLine => trim(text),
@@ -101,9 +97,9 @@ impl SilencePolicy {
         if is_silent { "" } else { rest }
     }
 
-    /// Whether the program around the agent says with this that a run failed, as OpenClaw 2026.9 does with `⚠️ Agent couldn't
-    /// generate a response`, `⚙️ Agent was aborted.` and, after a crash, `I'm continuing your interrupted request now`. The other
-    /// policies know no such text.
+    /// Returns true if this is a notice that a run failed, written by the program around the agent. OpenClaw 2026.9
+    /// writes `⚠️ Agent couldn't generate a response`, `⚙️ Agent was aborted.` and, after a crash, `I'm continuing your
+    /// interrupted request now`. The other policies know no such notice.
     ///
     /// ```
     /// # use dirigent_core::text::SilencePolicy;
@@ -119,8 +115,9 @@ impl SilencePolicy {
         self == Self::OpenClaw && (text == "⚙️ Agent was aborted." || is_known())
     }
 
-    /// How a run that ended with this text ended: [`Outcome::Failed`] with a notice ([`is_notice`](Self::is_notice)),
-    /// [`Outcome::Pass`] when it is silent, else [`Outcome::Spoke`] with the tail of what is delivered.
+    /// Returns the outcome of a run that ended with this text. It is [`Outcome::Failed`] for a notice
+    /// ([`is_notice`](Self::is_notice)) and [`Outcome::Pass`] for silence. Otherwise it is [`Outcome::Spoke`], with the
+    /// tail of the delivered text.
     ///
     /// ```
     /// use dirigent_core::text::SilencePolicy;
@@ -137,7 +134,7 @@ impl SilencePolicy {
         }
     }
 
-    /// Whether a trimmed text as a whole is held back.
+    /// Returns true if a trimmed text is held back as a whole.
     fn suppresses(self, text: &str) -> bool {
         let shared = text.is_empty() || text == "NO" || is_token(text);
         shared
@@ -156,12 +153,12 @@ impl SilencePolicy {
     }
 }
 
-/// The word by which an agent declines to reply.
+/// The word that declines to reply.
 const TOKEN: &str = "NO_REPLY";
-/// The word by which an agent confirms a heartbeat.
+/// The word that confirms a heartbeat.
 const HEARTBEAT: &str = "HEARTBEAT_OK";
 
-/// White space as hosts trim it: Unicode's, and the byte order mark.
+/// Returns true for white space as hosts trim it: Unicode's, and the byte order mark.
 pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}'
 }
@@ -170,7 +167,7 @@ fn is_mark_or_space(c: char) -> bool {
     matches!(c, '*' | '_' | '`' | '~') || is_space(c)
 }
 
-/// What models put around a word.
+/// Returns true for characters that models put around a word.
 fn is_trimming(c: char) -> bool {
     let is_quote = matches!(c, '"' | '\'' | '“' | '”' | '„' | '‘' | '’' | '«' | '»' | '「' | '」');
     let is_end = matches!(c, '.' | '!' | '…' | '。' | '！');
@@ -194,7 +191,7 @@ fn is_token_prefix(text: &str) -> bool {
     text.len() >= 2 && TOKEN.starts_with(text)
 }
 
-/// Takes off until nothing more comes off. `step` never returns a longer text.
+/// Repeats `step` until the text gets no shorter. `step` never returns a longer text.
 fn until_settled(mut text: &str, step: impl Fn(&str) -> &str) -> &str {
     loop {
         let shorter = step(text);
@@ -205,19 +202,19 @@ fn until_settled(mut text: &str, step: impl Fn(&str) -> &str) -> &str {
     }
 }
 
-/// What stands before an ending `word`, compared without regard to ASCII case.
+/// Returns the text before a `word` at its end, ignoring ASCII case.
 fn before_ending<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (front, end) = text.split_at_checked(text.len().checked_sub(word.len())?)?;
     end.eq_ignore_ascii_case(word).then_some(front)
 }
 
-/// What stands after a leading `word`, compared without regard to ASCII case.
+/// Returns the text after a `word` at its front, ignoring ASCII case.
 fn after_leading<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (start, rest) = text.split_at_checked(word.len())?;
     start.eq_ignore_ascii_case(word).then_some(rest)
 }
 
-/// Takes one token off the end, or off the front of the first word.
+/// Removes one token from the end, or from the front of the first word.
 fn without_token(text: &str) -> &str {
     let is_apart = |front: &&str| front.is_empty() || front.ends_with(|c| is_space(c) || c == '*');
     if let Some(front) = before_ending(text, TOKEN).filter(is_apart) {
@@ -227,7 +224,7 @@ fn without_token(text: &str) -> &str {
     after_leading(text, TOKEN).filter(is_glued).unwrap_or(text)
 }
 
-/// Takes one reply tag or heartbeat word off each end.
+/// Removes one reply tag or heartbeat word from each end.
 fn without_host_marks(text: &str) -> &str {
     without_ending_mark(without_leading_mark(text))
 }
@@ -258,8 +255,8 @@ fn is_reply_tag(inner: &str) -> bool {
     trim(inner).starts_with("reply_to") && !inner.contains(['[', ']', '\n'])
 }
 
-/// Whether the text is `{"action": "NO_REPLY"}`, spaced in any way. Escapes in the strings are not
-/// read: no model was seen to write them here.
+/// Returns true if the text is `{"action": "NO_REPLY"}`, spaced in any way. Escapes in the strings are not read,
+/// because no model was seen to write them here.
 fn is_envelope(text: &str) -> bool {
     let value = text
         .strip_prefix('{')
@@ -271,7 +268,7 @@ fn is_envelope(text: &str) -> bool {
     value.is_some_and(|value| trim(value) == TOKEN)
 }
 
-/// Whether the text is leaked reasoning that ends in the token.
+/// Returns true if the text is leaked reasoning that ends in the token.
 fn is_reasoned_silence(text: &str) -> bool {
     let Some(before) = before_ending(text, TOKEN) else {
         return false;

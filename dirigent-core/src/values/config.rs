@@ -5,52 +5,55 @@ use core::time::Duration;
 
 use crate::Tail;
 
-/// For so long after archiving the last words of those who were running stay without a notice: they were under way.
+/// The time after archiving in which the last words of agents that were running draw no notice, because these words
+/// were already under way.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(15);
 
-/// Least time between two notices in an archived channel that bots cause: two bots would answer each other's for ever.
+/// The least time between two notices that bots cause in an archived channel. Without it, two bots that answer notices
+/// would go on for ever.
 pub(crate) const BOT_NOTICE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// When a delivered trigger message is removed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TriggerCleanup {
-    /// As soon as it is known to be posted; the default.
+    /// Removes it as soon as the post is confirmed. This is the default.
     Immediate,
-    /// When the next trigger is posted, for hosts that answer by reference to the trigger.
+    /// Removes it when the next trigger is posted. Choose this if your agents answer by a reference to the trigger.
     OnNext,
-    /// So long after it was posted.
+    /// Removes it this long after it was posted.
     After(Duration),
-    /// The message stays in the channel.
+    /// Leaves the message in the channel.
     Never,
 }
 
-/// What a qualifying message of another author does while a reply is being confirmed.
+/// The effect of another author's qualifying message while a reply is being confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InterruptPolicy {
-    /// A new cycle starts with the first of the list.
+    /// Starts a new cycle with the first agent of the list.
     RestartCycle,
-    /// The wait ends and the next in the list has its turn.
+    /// Ends the wait, and the next agent in the list has its turn.
     AdvanceNormally,
 }
 
-/// What a human's message does to a turn that is under way.
+/// The effect of a human's message on a turn that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HumanInterrupt {
-    /// It is handed to the speaker at once, and the turn goes on.
+    /// Hands it to the speaker at once, and the turn goes on.
     Inject,
-    /// It is held until the turn ends.
+    /// Queues it until the turn ends.
     Queue,
-    /// The turn waits until an orchestrator has answered it.
+    /// Makes the turn wait until an orchestrator has answered the message.
     Interrupt,
 }
 
-/// Who speaks first when an agent's message wakes the channel.
+/// The agent that speaks first when an agent's message wakes the channel.
 ///
-/// Three cases in one rule (a human wakes the first of the list, an agent the one after it, any other bot the
-/// first) take two options: without [`PeopleRules::bots_qualify`] a bot that is no agent wakes no agent.
+/// You may want one rule with three cases: a human wakes the first of the list, an agent the one after it, and any
+/// other bot the first. That takes two options, because without [`PeopleRules::bots_qualify`] a bot that is no agent
+/// wakes no agent.
 ///
 /// ```
 /// use dirigent_core::config::WakeRule;
@@ -63,13 +66,13 @@ pub enum HumanInterrupt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WakeRule {
-    /// The first of the list.
+    /// Starts with the first of the list.
     FirstInList,
-    /// The one after the sender, where the sender is listed, else the first.
+    /// Starts with the agent after the sender. If the sender is not listed, it starts with the first.
     NextAfterSender,
 }
 
-/// What a person's message does that mentions agents, beside waking the channel.
+/// The effect of a person's message that mentions agents, in addition to waking the channel.
 ///
 /// ```
 /// use dirigent_core::config::MentionRule;
@@ -81,19 +84,18 @@ pub enum WakeRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MentionRule {
-    /// Nothing: the order is what it was.
+    /// Ignores the mention, and the order stays as it was.
     Ignored,
-    /// A new cycle begins, as soon as no turn is under way, in which the mentioned agents are first, in
-    /// the order of the list. The others follow.
+    /// Starts a new cycle as soon as no turn is under way. The mentioned agents come first, in the order of the list,
+    /// and the others follow.
     First,
-    /// Only the mentioned agents speak, for one cycle; then the order returns.
+    /// Lets only the mentioned agents speak for one cycle. After that the old order returns.
     Only,
 }
 
-/// The rules of a channel, in groups. Shared by all channels of a host unless it wants otherwise.
+/// The rules of a channel, in groups. All channels of a host share them unless you give a channel its own.
 ///
-/// Every limit that is `Option` may be switched off with `None`; the documented defaults are those
-/// of the project's requirements.
+/// You can switch off every limit that is an `Option` with `None`. Each field says its default.
 ///
 /// ```
 /// use dirigent_core::Config;
@@ -108,28 +110,28 @@ pub enum MentionRule {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Config {
-    /// How a reply is recognised that an agent posts itself.
+    /// Rules to recognise the reply of an agent that posts by itself.
     pub confirmation: Confirmation,
-    /// How long a turn is waited for.
+    /// Time limits for the parts of a turn.
     pub deadlines: Deadlines,
-    /// How long agents may talk among themselves.
+    /// Ceilings for talk among agents without a person.
     pub ceilings: Ceilings,
-    /// What may be used up in all.
+    /// Budgets that messages of people do not reset.
     pub budget: BudgetRules,
-    /// What messages of people, and of bots that are no agents, do.
+    /// The effects of messages from people, and from bots that are no agents.
     pub people: PeopleRules,
-    /// Who is asked, in which order and how often.
+    /// The order of the agents, and how often each is asked.
     pub order: OrderRules,
-    /// How the initiator of a discussion is reminded.
+    /// Reminders for the initiator of a discussion.
     pub discussion: DiscussionRules,
-    /// How the list of members is kept up to date. No host needs to change it; tests do.
+    /// Rules that keep the list of members up to date. No host needs to change it; tests do.
     #[doc(hidden)]
     pub members: MemberRules,
     /// When triggers are removed. Default: at once.
     pub trigger_cleanup: TriggerCleanup,
-    /// Whether a notice in the channel says that an agent's turn timed out. Default false.
+    /// If true, a notice in the channel says that an agent's turn timed out. Default false.
     pub announce_timeouts: bool,
-    /// Whether a notice in the channel says that a listed agent went offline. Default false.
+    /// If true, a notice in the channel says that a listed agent went offline. Default false.
     pub announce_offline: bool,
 }
 
@@ -151,7 +153,7 @@ impl Default for Config {
     }
 }
 
-/// Most turns and most cycles since a human last spoke.
+/// The most turns and the most cycles since a human last spoke.
 ///
 /// ```
 /// let ceilings = dirigent_core::Config::default().ceilings;
@@ -160,13 +162,15 @@ impl Default for Config {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ceiling {
-    /// Most turns since a human last spoke; a turn in which the agent passed counts. `None`: no ceiling.
+    /// The most turns since a human last spoke. A turn in which the agent passed counts, too. With `None` there is no
+    /// ceiling.
     pub turns: Option<u32>,
-    /// Most cycles since a human last spoke. `None`: no ceiling.
+    /// The most cycles since a human last spoke. With `None` there is no ceiling.
     pub cycles: Option<u32>,
 }
 
-/// How long agents may talk among themselves.
+/// The ceilings for talk among agents. You need a ceiling because two agents that thank each other would otherwise
+/// never stop.
 ///
 /// ```
 /// let mut config = dirigent_core::Config::default();
@@ -176,12 +180,14 @@ pub struct Ceiling {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ceilings {
-    /// Those of a chat. Default 60 turns and 12 cycles, in [`Config::message_flow`] 240 and 60.
+    /// The ceiling of a chat. Default 60 turns and 12 cycles; [`Config::message_flow`] has 240 and 60.
     pub chat: Ceiling,
-    /// Those of a discussion. At the ceiling its initiator is reminded to conclude. Default 160 turns and 40 cycles, which
-    /// are forty cycles of four agents: agents that work out a result talk longer among themselves than agents in a chat.
+    /// The ceiling of a discussion. When it is reached, the initiator is reminded to conclude. Default 160 turns and 40
+    /// cycles, which are forty cycles of four agents. It is higher than in a chat because agents that work out a result
+    /// talk longer among themselves.
     pub discussion: Ceiling,
-    /// How long a discussion may go on since it was created or a human last spoke. Default without end.
+    /// The longest time that a discussion may go on after it was created or after a human last spoke. By default there
+    /// is no such limit.
     pub discussion_time: Option<Duration>,
 }
 
@@ -195,8 +201,8 @@ impl Default for Ceilings {
     }
 }
 
-/// How a reply is recognised that an agent posts itself. Only hosts whose agents do that need to read it; a reply that
-/// the library posts is known to be there.
+/// Rules to recognise the reply of an agent that posts by itself. You need these rules only if your agents do that,
+/// because a reply that the library posts is known to be there.
 ///
 /// ```
 /// let rules = dirigent_core::config::Confirmation::default();
@@ -205,27 +211,30 @@ impl Default for Ceilings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Confirmation {
-    /// Scalars of a reply's end that must arrive; 0 means any message of the author. Default 40,
-    /// at most [`Tail::MAX`].
+    /// The number of scalars at the reply's end that must arrive. With 0 any message of the author confirms the reply.
+    /// Default 40, at most [`Tail::MAX`].
     pub fingerprint_length: usize,
-    /// How long a reply may take to arrive after its run ended. Default 15 s.
+    /// The longest time that a reply may take to arrive after its run ended. After that the turn counts as a reply,
+    /// although it was not confirmed. Default 15 s.
     pub delivery_timeout: Duration,
-    /// How long an author must be quiet before *any* message of theirs confirms. Default 1.5 s.
+    /// The time that an author must be quiet before *any* of its messages confirms the reply. Default 1.5 s.
     pub quiet_period: Duration,
-    /// Whether messages of the author confirm when the fingerprint never matched: after
-    /// [`Confirmation::quiet_period`] where they are as long as the reply or one has an attachment, after
-    /// half of [`Confirmation::delivery_timeout`] where they are a little shorter or the length of the reply
-    /// is not known, and not at all where they are clearly shorter. Default true.
+    /// If true, messages of the author can confirm a reply although the fingerprint never matched, for example because
+    /// the host rewrote it. Default true.
+    ///
+    /// The wait depends on how much arrived. It is [`Confirmation::quiet_period`] if the messages are as long as the
+    /// reply, or if one has an attachment. It is half of [`Confirmation::delivery_timeout`] if they are a little
+    /// shorter, or if the length of the reply is unknown. If they are clearly shorter, they never confirm it.
     pub any_message_fallback: bool,
-    /// How long after a turn messages of its agent count as late pieces of it, which neither wake,
-    /// veto, interrupt nor count. Only after a turn whose reply is not known to have arrived as a
-    /// whole: by a receipt, or by its end and its length. Default 30 s.
+    /// The time after a turn in which messages of its agent count as late pieces of that turn. A late piece does not
+    /// wake, interrupt, request a cycle or count. This applies only if the whole reply is not known to have arrived, by
+    /// a receipt or by its end and its length. Default 30 s.
     pub late_grace: Duration,
-    /// From a run's end to the first poll. Default 300 ms.
+    /// The time from a run's end to the first poll. Default 300 ms.
     pub poll_first: Duration,
-    /// From a poll's answer to the next poll, at first. Default 1 s; grows by half each time.
+    /// The time from the first poll's answer to the next poll. It grows by half each time. Default 1 s.
     pub poll_interval: Duration,
-    /// What the poll interval grows to. Default 3 s.
+    /// The longest interval that polls grow to. Default 3 s.
     pub poll_interval_max: Duration,
 }
 
@@ -244,7 +253,7 @@ impl Default for Confirmation {
     }
 }
 
-/// How long a turn is waited for.
+/// Time limits for the parts of a turn.
 ///
 /// ```
 /// let mut config = dirigent_core::Config::default();
@@ -255,21 +264,22 @@ impl Default for Confirmation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Deadlines {
-    /// How long a granted agent may take to start. Default 45 s; then one re-trigger, then it is
-    /// skipped.
+    /// The longest time that a granted agent may take to start. After that it is triggered once more, and then skipped.
+    /// Default 45 s.
     pub start: Option<Duration>,
-    /// Re-triggers before a granted agent is skipped. Default 1.
+    /// The number of re-triggers before a granted agent is skipped. Default 1.
     pub retriggers: u8,
-    /// How long a run may last. Default 10 min; then its agent is skipped.
+    /// The longest time that a run may last. After that it is cancelled, and its agent is skipped unless a message of
+    /// it arrived. Default 10 min.
     pub run: Option<Duration>,
-    /// When a turn must have ended after it was granted, whatever happened in it but a wait for the
-    /// reply. Default: start and run have their own deadlines only.
+    /// The longest time that a turn may last after its grant, whatever happens in it. The wait for the reply's arrival
+    /// is not included. By default only start and run have deadlines.
     pub turn: Option<Duration>,
-    /// After this long, [`Cause::RunSlow`](crate::Cause::RunSlow) is reported for a run. Default: never; must be less than
-    /// [`Deadlines::run`] to be of any use.
+    /// The time after which [`Cause::RunSlow`](crate::Cause::RunSlow) is reported for a run. It is of use only if it is
+    /// less than [`Deadlines::run`]. Default: never.
     pub slow_after: Option<Duration>,
-    /// How long a turn waits for a chat that does not answer, before the channel becomes dormant
-    /// until the chat is back. Default 1 h; at least one millisecond.
+    /// The longest time that a turn waits for a chat that does not answer. After that the channel becomes dormant until
+    /// the chat is back. At least one millisecond, default 1 h.
     pub outage_max: Duration,
 }
 
@@ -286,7 +296,7 @@ impl Default for Deadlines {
     }
 }
 
-/// What a channel, or an agent, may use up in all. Messages of people do not reset it.
+/// Budgets for all that a channel or an agent may use up. Messages of people do not reset them; an operator does.
 ///
 /// ```
 /// let mut config = dirigent_core::Config::default();
@@ -297,17 +307,17 @@ impl Default for Deadlines {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct BudgetRules {
-    /// Most turns in all; messages of people do not reset the count. Default none.
+    /// The most turns in all. Messages of people do not reset the count. By default there is no limit.
     pub turns: Option<u32>,
-    /// Most cycles in all. Default none.
+    /// The most cycles in all. By default there is no limit.
     pub cycles: Option<u32>,
-    /// Most cost in all that the host reports, in its own unit. Default none.
+    /// The highest cost in all, in the unit that your host reports. By default there is no limit.
     pub cost: Option<u64>,
-    /// Most turns with a reply that an agent may have in an hour, at most 255. Default none.
+    /// The most turns with a reply that one agent may have in an hour, at most 255. By default there is no limit.
     pub agent_turns_per_hour: Option<u8>,
 }
 
-/// What messages of people, and of bots that are no agents, do.
+/// The effects of messages from people, and from bots that are no agents.
 ///
 /// ```
 /// use dirigent_core::config::HumanInterrupt;
@@ -317,26 +327,27 @@ pub struct BudgetRules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeopleRules {
-    /// What a human's message does to a turn under way. Default: it is handed to the speaker.
+    /// The effect of a human's message on a turn under way. By default the speaker gets it at once.
     pub human_interrupt: HumanInterrupt,
-    /// How long an orchestrator may take to answer a human. Default 30 s.
+    /// The longest time that an orchestrator may take to answer a human. Default 30 s.
     pub consult_deadline: Duration,
-    /// What a person's message does that mentions agents. Default: these are asked first.
+    /// The effect of a person's message that mentions agents. By default these agents are asked first.
     pub mentions: MentionRule,
-    /// Whether a person who stops or resumes the channel in words is answered with a notice.
-    /// Default true. An operator's call is never answered.
+    /// If true, a notice answers a person who stops or resumes the channel with a word. A call of an operator is never
+    /// answered that way. Default true.
     pub acknowledge: bool,
-    /// What a message of another author does during confirmation. Default: restart the cycle.
+    /// The effect of another author's message while a reply is being confirmed. By default the cycle restarts.
     pub interrupt: InterruptPolicy,
-    /// Whether unregistered bots and webhooks wake, interrupt and veto. Default false. A bot wakes the first of the
-    /// list, with either [`WakeRule`].
+    /// If true, unregistered bots and webhooks wake the channel, interrupt, and request a cycle. Such a bot wakes the
+    /// first of the list with either [`WakeRule`]. Default false.
     pub bots_qualify: bool,
-    /// How long people must be quiet before their message wakes a dormant channel. Set it, for example to 2 s, if people
-    /// write several short messages in a row, because agents then read them as one question. The channel waits at most 5 s
-    /// after the first message. Stop words and operators act at once. Default zero: each message wakes at once.
+    /// The time that people must be quiet before their message wakes a dormant channel. Set it, for example to 2 s, if
+    /// people write several short messages in a row, because agents then read them as one question. The channel waits
+    /// at most 5 s after the first message. Stop words and operators act at once. Default zero: each message wakes at
+    /// once.
     pub settle: Duration,
-    /// If you set this, a person can take a question back: the message asks for no turn if it is deleted before another message
-    /// came, before a turn took it, and while no agent has it. Default false.
+    /// If true, a person can take a question back by deleting it. The message then asks for no turn, unless another
+    /// message came, an agent has it, or a turn took it before. Default false.
     pub withdraw_deleted: bool,
 }
 
@@ -355,7 +366,7 @@ impl Default for PeopleRules {
     }
 }
 
-/// Who is asked, in which order and how often.
+/// The order of the agents, and how often each is asked.
 ///
 /// ```
 /// let rules = dirigent_core::config::OrderRules::default();
@@ -365,25 +376,25 @@ impl Default for PeopleRules {
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct OrderRules {
-    /// Whether the very first cycle is shuffled too; later ones always are, so that no order of talk becomes fixed. Default
-    /// false: the first cycle is in the order in which the chat lists the agents.
+    /// If true, the very first cycle is shuffled too. Later cycles always are, so that no order of talk becomes fixed.
+    /// Default false: the first cycle has the chat's order of the agents.
     pub shuffle_first: bool,
-    /// Who speaks first when an agent's message wakes the channel. Default: the first of the list.
+    /// The agent that speaks first when an agent's message wakes the channel. Default: the first of the list.
     pub wake_rule: WakeRule,
-    /// Whether an agent that passed is left out until something was said. Default false.
+    /// If true, an agent that passed is left out until something is said. Default false.
     pub skip_passed: bool,
-    /// Whether an agent that spoke last is not asked again while nothing was said since: it
-    /// counts as having passed, with [`Cause::NothingNew`](crate::Cause::NothingNew). Only an agent whose
-    /// reply the library delivered: one that asks through its own gateway, or is woken by the host's
-    /// waker, always has its turn. Default true; it saves the last call of each conversation.
+    /// If true, the agent that spoke last is not asked again until something is said. It then counts as having passed,
+    /// with [`Cause::NothingNew`](crate::Cause::NothingNew). This saves the last call of each conversation. It applies
+    /// only if the library delivered the agent's reply. An agent that asks through its own gateway, or that your waker
+    /// wakes, always has its turn. Default true.
     pub skip_last_speaker: bool,
-    /// How often an agent that spoke without finishing its turn is asked to go on. Default 3.
+    /// The number of times that an agent which spoke without finishing its turn is asked to go on. Default 3.
     pub continuations: u8,
-    /// Whether an agent that comes back has turns at once, and need not be assigned. Default false.
+    /// If true, an agent that comes back has turns at once, and you need not assign it. Default false.
     pub auto_requeue: bool,
-    /// Whether turns are kept in a chat in which only one agent is present: it answers each message of a person once, and its own
-    /// messages never wake it. When a second agent comes, they take turns as ever. Default false: with one agent no turns are kept, and
-    /// a hosted agent is not called. A discussion always needs two.
+    /// If true, a chat with only one agent keeps turns. The agent answers each message of a person once, and its own
+    /// messages never wake it. When a second agent comes, they take turns as usual. A discussion always needs two
+    /// agents. Default false: one agent alone has no turns, and a hosted agent is not called.
     pub single_agent: bool,
 }
 
@@ -401,7 +412,7 @@ impl Default for OrderRules {
     }
 }
 
-/// How the initiator of a discussion is reminded, and when nobody waits for it any more.
+/// Reminders for the initiator of a discussion, and the time after which the discussion stops waiting for it.
 ///
 /// ```
 /// let rules = dirigent_core::config::DiscussionRules::default();
@@ -410,13 +421,13 @@ impl Default for OrderRules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiscussionRules {
-    /// Least time between two idle reminders of a discussion, and from a reminded initiator's run in
-    /// which nothing was said to the next reminder. Default 10 min.
+    /// The least time between two idle reminders of a discussion. It is also the time to the next reminder if the
+    /// initiator ran and stayed silent. Default 10 min.
     pub reminder_interval: Duration,
-    /// How long a discussion that has reached a ceiling, or whose initiator was reminded three times
-    /// while nothing was said, may lie idle before it is archived without a summary. Default: none. A
-    /// discussion is then not archived for being at a ceiling; one whose initiator was reminded three
-    /// times in vain is archived after [`DiscussionRules::reminder_interval`], at least 10 min.
+    /// The time that a discussion may lie idle before it is archived without a summary. It applies at a ceiling, and
+    /// after three reminders in vain. By default it is unset. A discussion at a ceiling is then not archived for that.
+    /// One with three reminders in vain is archived after [`DiscussionRules::reminder_interval`], but not before 10
+    /// min.
     pub overdue_archive_after: Option<Duration>,
 }
 
@@ -426,8 +437,8 @@ impl Default for DiscussionRules {
     }
 }
 
-/// How the list of members is kept up to date, and when a channel that is idle is forgotten. The defaults suit
-/// Discord; tests change them.
+/// Rules that keep the list of members up to date, and that free the memory of an idle channel. The defaults suit
+/// Discord, and only tests change them.
 ///
 /// ```
 /// let rules = dirigent_core::config::MemberRules::default();
@@ -436,14 +447,14 @@ impl Default for DiscussionRules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemberRules {
-    /// How long a member list may be outstanding. Default 10 s; then the old list is used.
+    /// The longest time to wait for a member list. After that the old list is used. Default 10 s.
     pub refresh_deadline: Duration,
-    /// How old the list may be when a channel wakes. Default 60 s; zero: read anew, unless it
-    /// was read at that very moment.
+    /// The greatest age of the list when a channel wakes. With zero the list is read anew, unless it was read at that
+    /// very moment. Default 60 s.
     pub list_fresh: Duration,
-    /// How often a channel with too few agents is counted again, at most. Default 30 s.
+    /// The least time between two counts of a channel with too few agents. Default 30 s.
     pub recount_interval: Duration,
-    /// When an idle channel gives its memory back. Default 10 min.
+    /// The idle time after which a channel gives its memory back. Default 10 min.
     pub forget_after: Duration,
 }
 
@@ -459,7 +470,8 @@ impl Default for MemberRules {
 }
 
 impl Config {
-    /// The same with a change: outside this crate a `Config` cannot be written with `..`.
+    /// Returns this configuration with a change. Outside this crate you cannot write a `Config` with `..`, so use this
+    /// instead.
     ///
     /// ```
     /// let config = dirigent_core::Config::default().with(|config| config.ceilings.chat.turns = Some(20));
@@ -471,30 +483,31 @@ impl Config {
         self
     }
 
-    /// The rules of the specification that this library began with, to the letter, without what field use added: no start and run deadlines, no ceilings,
-    /// no refresh on waking, no confirmation by any message, no answer to a stop word. A mention is a
-    /// word as any other, and the agent that spoke last is asked again.
+    /// Returns settings that follow the original specification literally, without what field use added. There are no
+    /// start and run deadlines, no ceilings, no refresh on waking, no confirmation by any message, and no answer to a
+    /// stop word. A mention is an ordinary word, and the agent that spoke last is asked again.
     ///
-    /// What it does not say is as by default, since without it a room would break its other promises:
+    /// Whatever the specification leaves open keeps its default, because a channel would break its other promises
+    /// without them:
     ///
-    /// - While the member list was never read, no agent may speak, and it is asked for again: else the list
+    /// - While the member list was never read, no agent may speak, and the list is requested again. Otherwise the list
     ///   would be empty, and every agent could speak at once.
-    /// - While the chat is away a turn waits, for [`outage_max`](Deadlines::outage_max): else it would be passed on
-    ///   every 15 s, and the channel would become dormant although no agent was reached.
-    /// - What an agent says within [`late_grace`](Confirmation::late_grace) of a turn whose reply was not recognised as a
-    ///   whole is a late piece of that reply: else it would be a new message, which interrupts
-    ///   the next agent.
-    /// - A cycle at whose end no agent is left that could answer the last one is the last
+    /// - While the chat is away, a turn waits for up to [`outage_max`](Deadlines::outage_max). Otherwise the floor
+    ///   would pass on every 15 s, and the channel would become dormant although no agent was reached.
+    /// - Words that an agent says within [`late_grace`](Confirmation::late_grace) of a turn whose whole reply was not
+    ///   recognised are a late piece of that reply. Otherwise they would be a new message, which interrupts the next
+    ///   agent.
+    /// - A cycle is the last one if no agent is left that could answer the last speaker
     ///   ([`Cause::NoOtherAgent`](crate::Cause::NoOtherAgent)), because an agent would be asked to answer itself.
-    /// - A message of a person that comes after the first turn of a cycle began asks for another cycle, although all agents
-    ///   pass in this one, because those that had their turn before have not seen it.
-    /// - Bots that are not registered neither wake nor interrupt ([`bots_qualify`](PeopleRules::bots_qualify)), because a bot that
-    ///   answers bots would never let the channel rest.
-    /// - An initiator is reminded at most once in [`reminder_interval`](DiscussionRules::reminder_interval), and three times if nothing
-    ///   is said; then the discussion is archived. In an archived channel the last words of an agent that was running within
-    ///   15 s, and bots within a minute of the notice before, get none.
-    /// - Operators stop, hold, mute and choose, and a message or a run that is reported twice counts once.
-    /// - What is remembered is bounded: 64 agents, 256 messages, 32 runs.
+    /// - A person's message after the first turn of a cycle asks for another cycle, even if all agents pass in this
+    ///   one, because those that had their turn before have not seen it.
+    /// - Bots that are not registered neither wake nor interrupt ([`bots_qualify`](PeopleRules::bots_qualify)), because
+    ///   a bot that answers bots would never let the channel rest.
+    /// - An initiator is reminded at most once in [`reminder_interval`](DiscussionRules::reminder_interval), and three
+    ///   times in vain. Then the discussion is archived. In an archived channel there is no notice for the last words
+    ///   within 15 s of an agent that was running, nor for a bot within a minute of the notice before.
+    /// - Operators stop, hold, mute and choose. A message or a run that is reported twice counts once.
+    /// - The memory is bounded: 64 agents, 256 messages, 32 runs.
     ///
     /// ```
     /// assert_eq!(dirigent_core::Config::seed_literal().ceilings.chat.turns, None);
@@ -512,10 +525,9 @@ impl Config {
         config
     }
 
-    /// The message flow: a turn ends sixty seconds after it was granted, a notice in the channel
-    /// says so, and in a chat agents that work on a task together may take 60 cycles and 240 turns before
-    /// a person must speak, instead of 12 and 60. In a discussion the ceilings are the default ones, which are
-    /// lower: 40 cycles and 160 turns.
+    /// Returns settings for agents that work on a task together. A turn ends sixty seconds after its grant, and a
+    /// notice in the channel says so. In a chat, agents may take 60 cycles and 240 turns before a person must speak,
+    /// instead of 12 and 60. In a discussion the default ceilings stay, which are lower: 40 cycles and 160 turns.
     ///
     /// ```
     /// let config = dirigent_core::Config::message_flow();
@@ -537,7 +549,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// Names the first field whose value cannot be obeyed, and why.
+    /// Returns the first field with a value that cannot be obeyed, and why.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let positive = "must be at least one millisecond";
         let ceiling = "must be at least 1, or none for no ceiling";
@@ -590,7 +602,7 @@ impl Config {
     }
 }
 
-/// A setting that cannot be obeyed.
+/// The error for a setting that cannot be obeyed.
 ///
 /// ```
 /// let mut config = dirigent_core::Config::default();
@@ -603,7 +615,7 @@ impl Config {
 pub struct ConfigError {
     /// The field's name with its group, for example `ceilings.chat.turns`.
     pub field: &'static str,
-    /// What its value must be.
+    /// The condition that its value must meet, for example `must be at least 1, or none`.
     pub why: &'static str,
 }
 

@@ -1,8 +1,8 @@
-//! When something is due, and why.
+//! The next deadline of a channel, and its reason.
 
 use crate::Timestamp;
 
-/// The next moment at which a channel wants to be told that time passed.
+/// The next moment at which a channel wants an input, if only [`Input::Tick`](crate::Input::Tick).
 ///
 /// ```
 /// use dirigent_core::{Deadline, DeadlineReason, Timestamp};
@@ -12,13 +12,13 @@ use crate::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data")]
 pub struct Deadline {
-    /// When the deadline is due.
+    /// The moment at which the deadline is due.
     pub at: Timestamp,
-    /// What happens when it is due.
+    /// The reason, which says what happens at that moment.
     pub reason: DeadlineReason,
 }
 
-/// Why something is due.
+/// The reason for a deadline.
 ///
 /// ```
 /// use dirigent_core::DeadlineReason;
@@ -37,25 +37,25 @@ pub enum DeadlineReason {
     Consult,
     /// The reply must have arrived.
     Delivery,
-    /// The author was quiet long enough for any message to confirm.
+    /// The author was quiet for so long that any of its messages confirms the reply.
     Quiet,
-    /// The next poll for the reply.
+    /// The next poll for the reply is due.
     Poll,
     /// The member list must have been read.
     Members,
-    /// The member list, which was never read, is asked for again.
+    /// The member list, which was never read, is requested again.
     MembersRetry,
     /// The chat has been away for as long as a turn waits for it.
     Outage,
-    /// The reminder that was held back.
+    /// The reminder that was held back is due.
     Reminder,
     /// The initiator's run after a reminder must have ended.
     Permit,
-    /// A discussion at a ceiling lay idle long enough: it is archived.
+    /// A discussion lay idle at a ceiling, or after reminders in vain, for long enough: it is archived.
     Overdue,
     /// An agent that has had its turns for an hour may have another, and a message waits for it.
     Cap,
-    /// People were quiet long enough: their words wake the channel.
+    /// People were quiet long enough, so their words wake the channel.
     Settle,
     /// An agent may write again.
     MayWrite,

@@ -1,14 +1,14 @@
-//! Everything a channel asks its host to do, as values.
+//! Everything that a channel asks its host to do, as values.
 
 use crate::{AgentKey, MessageId, RunId, Ticket, Transition, TurnId};
 
-/// Something to be done, or to be known. Written into the caller's buffer by
-/// [`TurnMachine::handle`](crate::TurnMachine::handle), to be carried out in order, after the channel's new
-/// state was stored.
+/// Something that you must do, or should know. [`TurnMachine::handle`](crate::TurnMachine::handle) appends effects to
+/// your buffer. Store the channel's new state first, then carry them out in order.
 ///
-/// An effect with a [`Ticket`] is pending until exactly one [`Input::Settled`](crate::Input::Settled) (for
-/// [`Effect::FetchMembers`] a [`Input::Members`](crate::Input::Members) when it succeeded) answers it. Pending
-/// effects are part of the state, so that a restart finds them in [`TurnMachine::pending`](crate::TurnMachine::pending).
+/// An effect with a [`Ticket`] is pending until you answer it with exactly one
+/// [`Input::Settled`](crate::Input::Settled). Answer a successful [`Effect::FetchMembers`] with
+/// [`Input::Members`](crate::Input::Members) instead. Pending effects are part of the state, so that you find them in
+/// [`TurnMachine::pending`](crate::TurnMachine::pending) after a restart.
 ///
 /// ```
 /// use dirigent_core::{Effect, Ticket};
@@ -20,101 +20,101 @@ use crate::{AgentKey, MessageId, RunId, Ticket, Transition, TurnId};
     reason = "a host that skips an effect would stall a room; it must not compile then"
 )]
 pub enum Effect {
-    /// Find out which registered agents are in the channel. Answered by `Input::Members`.
+    /// Find out which registered agents are in the channel, and answer with `Input::Members`.
     FetchMembers {
-        /// Its number, by which it is settled.
+        /// The number of this effect; you settle it with this number.
         ticket: Ticket,
     },
-    /// Wake the agent that holds the floor: by a trigger message or directly.
+    /// Wake the agent that has the floor, by a trigger message or directly.
     Trigger {
-        /// Its number, by which it is settled.
+        /// The number of this effect; you settle it with this number.
         ticket: Ticket,
-        /// Whom to wake.
+        /// The agent to wake.
         agent: AgentKey,
         /// The turn that was granted.
         turn: TurnId,
-        /// 0 for the grant, then 1 for each re-trigger.
+        /// The attempt: 0 for the grant, then 1 and up for the re-triggers.
         attempt: u8,
     },
-    /// Remove a trigger message. Nothing waits for it.
+    /// Remove a trigger message. The machine does not wait for it.
     Delete {
-        /// Its number, by which it is settled.
+        /// The number of this effect; you settle it with this number.
         ticket: Ticket,
         /// The message to remove.
         message: MessageId,
     },
-    /// Look for the speaker's messages: read the newest messages and give those after `after` as
+    /// Look for the speaker's reply: read the newest messages, pass those after `after` to the machine as
     /// `Input::Message`, then settle.
     Poll {
-        /// Its number, by which it is settled.
+        /// The number of this effect; you settle it with this number.
         ticket: Ticket,
-        /// The turn's anchor; `None` means that every message counts.
+        /// The turn's anchor. With `None` every message counts.
         after: Option<MessageId>,
     },
-    /// Post a notice of the moderator.
+    /// Post a notice as the moderator.
     Notice {
-        /// Its number, by which it is settled.
+        /// The number of this effect; you settle it with this number.
         ticket: Ticket,
-        /// Which one.
+        /// The notice to post.
         notice: Notice,
     },
     /// Remind the initiator of an idle discussion to conclude it.
     Reminder {
-        /// Its number, by which it is settled.
+        /// The number of this effect; you settle it with this number.
         ticket: Ticket,
-        /// Whom to address.
+        /// The agent to address.
         initiator: AgentKey,
-        /// Where: the initiator has left the channel when this is the callback channel.
+        /// The channel to post in. It is the callback channel if the initiator has left the discussion's own.
         place: ReminderPlace,
     },
-    /// Hand a human's message to the agent whose turn it is, without disturbing the turn.
+    /// Give a human's message to the agent that has the floor, without disturbing its turn.
     Inject {
-        /// Who has the floor.
+        /// The agent that has the floor.
         agent: AgentKey,
-        /// The turn.
+        /// The turn of this agent.
         turn: TurnId,
         /// The message to hand over.
         message: MessageId,
     },
-    /// Hand the human messages that were held to the agent whose turn it is, all and in order.
+    /// Give the queued messages of people to the agent that has the floor, all of them and in order.
     Deliver {
-        /// Who has the floor.
+        /// The agent that has the floor.
         agent: AgentKey,
-        /// The turn.
+        /// The turn of this agent.
         turn: TurnId,
-        /// The first message held.
+        /// The first queued message.
         first: MessageId,
-        /// The last message held; what people said in between is held too.
+        /// The last queued message. All that people said in between is queued, too.
         last: MessageId,
     },
-    /// A human spoke during a turn, which waits: let the orchestrator answer, then settle.
+    /// Let the orchestrator answer a human who spoke during a turn, then settle. The turn waits for it.
     Consult {
-        /// Its number, by which it is settled.
+        /// The number of this effect; you settle it with this number.
         ticket: Ticket,
-        /// Whose turn waits.
+        /// The agent that has to wait.
         agent: AgentKey,
-        /// The turn.
+        /// The turn that waits.
         turn: TurnId,
-        /// The first message to be answered.
+        /// The first message to answer.
         first: MessageId,
-        /// The last one; what people said in between is meant too.
+        /// The last message to answer. Answer all that people said in between as well.
         last: MessageId,
     },
-    /// The run lost its permission: cancel it where that is possible. Its end will be ignored.
+    /// Cancel a run that lost its permission, if you can. The machine ignores its end.
     CancelRun {
-        /// Whose run.
+        /// The agent that runs.
         agent: AgentKey,
-        /// Which run, where the host named it.
+        /// The run, or `None` if you gave it no name.
         run: Option<RunId>,
-        /// The turn it belonged to; `None` for the run after an idle reminder.
+        /// The turn that the run belonged to, or `None` for the run after an idle reminder.
         turn: Option<TurnId>,
     },
-    /// Something changed, and why. For history, logs and metrics; nothing to do.
+    /// Record that something changed, and why, for example in a log or a metric. You need do no more.
     Transition(Transition),
 }
 
 impl Effect {
-    /// The number of an effect that must be settled.
+    /// Returns the ticket of an effect that must be settled.
     pub const fn ticket(&self) -> Option<Ticket> {
         match *self {
             Self::FetchMembers { ticket }
@@ -131,13 +131,13 @@ impl Effect {
         }
     }
 
-    /// What changed, for the effect that tells it.
+    /// Returns the change, if this effect reports one.
     pub const fn transition(&self) -> Option<Transition> {
         if let Self::Transition(transition) = self { Some(*transition) } else { None }
     }
 }
 
-/// A fixed sentence of the moderator. Hosts may override the words.
+/// A fixed sentence of the moderator. You may replace the words.
 ///
 /// ```
 /// use dirigent_core::Notice;
@@ -146,37 +146,38 @@ impl Effect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Notice {
-    /// A message was written in a channel that was archived by an operator.
+    /// A message came in a channel that an operator archived.
     Archived,
-    /// A message was written in a discussion that was concluded.
+    /// A message came in a discussion that was concluded.
     Closed,
-    /// The ceiling of turns or cycles without a human was reached.
+    /// The agents reached the ceiling of turns or cycles without a human.
     Ceiling,
-    /// An agent did not answer in time. `{agent}` in its words is the agent's name.
+    /// An agent did not answer in time. In the text, `{agent}` stands for the agent's name.
     TimedOut {
-        /// The agent whose turn timed out.
+        /// The agent that took too long.
         agent: AgentKey,
     },
-    /// An agent crashed or disconnected. `{agent}` in its words is the agent's name.
+    /// An agent crashed or disconnected. In the text, `{agent}` stands for the agent's name.
     Disconnected {
         /// The agent that went offline.
         agent: AgentKey,
     },
     /// A budget is spent.
     Budget,
-    /// A person stopped the channel in words. The library acknowledges it with this notice. Answer
-    /// with a reaction to the message or a reply.
+    /// A person stopped the channel with a word, and this notice acknowledges it. Answer with a reaction to the
+    /// message, or with a reply.
     Stopped {
         /// The person's message.
         message: MessageId,
     },
-    /// A person let the channel go on in words. The library acknowledges it with this notice. Answer
-    /// with a reaction to the message or a reply.
+    /// A person resumed the channel with a word, and this notice acknowledges it. Answer with a reaction to the
+    /// message, or with a reply.
     Resumed {
         /// The person's message.
         message: MessageId,
     },
-    /// As [`Notice::Resumed`], but nothing was left to go on with: the agents wait for a message.
+    /// A person resumed the channel as in [`Notice::Resumed`], but there was no conversation to go on with. The agents
+    /// wait for a message.
     ResumedIdle {
         /// The person's message.
         message: MessageId,
@@ -184,7 +185,7 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// The default words.
+    /// Returns the default text.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Archived => "This channel is archived and no longer active.",
@@ -202,11 +203,11 @@ impl Notice {
     }
 }
 
-/// The default words of [`Effect::Reminder`].
+/// The default text of [`Effect::Reminder`].
 pub const IDLE_REMINDER: &str =
     "Discussion is idle. Please summarize and call discussion-complete.";
 
-/// Where an idle reminder is posted.
+/// The place of an idle reminder.
 ///
 /// ```
 /// use dirigent_core::ReminderPlace;
@@ -215,8 +216,8 @@ pub const IDLE_REMINDER: &str =
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a discussion knows no third place")]
 pub enum ReminderPlace {
-    /// In the discussion's own channel.
+    /// The discussion's own channel.
     Discussion,
-    /// In the channel from which the discussion was opened.
+    /// The channel where the discussion was opened.
     Callback,
 }

@@ -1,7 +1,7 @@
 //! The names of things: agents, messages, runs, turns and pending effects.
 //!
-//! All are plain numbers. Who maps them to the outside (a Discord id, a host's run name) is the
-//! driver, or another program that embeds the core.
+//! All of them are plain numbers. The driver maps them to the world outside, for example to Discord ids or to a host's
+//! run names. If you embed the core in a program of your own, you do that.
 
 use core::fmt;
 
@@ -17,7 +17,7 @@ macro_rules! id {
                 Self(value)
             }
 
-            /// The number inside.
+            /// Returns the number inside.
             pub const fn get(self) -> $inner {
                 self.0
             }
@@ -38,8 +38,8 @@ macro_rules! id {
 }
 
 id! {
-    /// One registered agent. The driver hands out keys and persists them, so that an agent whose
-    /// Discord account is re-pointed keeps its place.
+    /// A registered agent. The driver assigns the keys and stores them, so that an agent keeps its place if it gets
+    /// another Discord account.
     ///
     /// ```
     /// use dirigent_core::AgentKey;
@@ -59,7 +59,7 @@ id! {
 }
 
 id! {
-    /// One run of an agent: from the gate call before the model to the end after it.
+    /// One run of an agent, from the gate call before the model to the end after it.
     ///
     /// ```
     /// use dirigent_core::RunId;
@@ -70,9 +70,9 @@ id! {
 }
 
 impl RunId {
-    /// Turns a host's textual run name into an id (64-bit FNV-1a, stable across versions).
+    /// Turns a host's textual run name into an id. It is a 64-bit FNV-1a hash, which stays the same across versions.
     ///
-    /// Runs are compared only with the recent runs of the same channel, so 64 bits are plenty.
+    /// 64 bits are plenty, because a run is compared only with the recent runs of its channel.
     pub const fn from_text(name: &str) -> Self {
         let bytes = name.as_bytes();
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -86,7 +86,7 @@ impl RunId {
 }
 
 id! {
-    /// One turn of one agent; rises by one with every grant of a channel.
+    /// One turn of one agent. It rises by one with every grant of a channel.
     ///
     /// ```
     /// use dirigent_core::TurnId;
@@ -96,7 +96,7 @@ id! {
 }
 
 id! {
-    /// The number of an effect that must be settled. Rises by one with every such effect.
+    /// The number of an effect that must be settled. It rises by one with every such effect.
     ///
     /// ```
     /// use dirigent_core::Ticket;

@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 
 use crate::{AgentKey, Config, MessageId, Mode, RunId, Tail, Ticket, Timestamp};
 
-/// Something that happened. Given to [`TurnMachine::handle`](crate::TurnMachine::handle) with its time.
+/// Something that happened. Pass it to [`TurnMachine::handle`](crate::TurnMachine::handle) with its time.
 ///
-/// Inputs hold ids and digests, never the words of a conversation, so a recording of them is safe
-/// to keep. Each may be repeated, late or out of order; the machine sorts that out.
+/// Inputs contain ids and digests, never the words of a conversation, so you can safely store a recording of them. An
+/// input may come twice, late or out of order, because the machine sorts that out.
 ///
 /// ```
 /// use dirigent_core::{AgentKey, Input, RunId};
@@ -19,97 +19,97 @@ use crate::{AgentKey, Config, MessageId, Mode, RunId, Tail, Ticket, Timestamp};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Input {
-    /// The channel was created by a tool, with a mode and its members.
+    /// A tool created the channel, with a mode and its members.
     Create(Creation),
     /// An operator asks for another mode.
     SetMode(Mode),
-    /// An agent wants to run: may it? The only input that is answered with a verdict.
+    /// An agent asks whether it may run. This is the only input that is answered with a verdict.
     Gate {
-        /// Who asks; `None` when the registry does not know it.
+        /// The agent that asks, or `None` if the registry does not know it.
         agent: Option<AgentKey>,
-        /// The run that would start, where the host has names for runs.
+        /// The run that would start, if your host has names for runs.
         run: Option<RunId>,
-        /// The newest message of the channel, where the host knows it better than the machine.
+        /// The newest message of the channel, if your host may know a newer one than the machine.
         latest: Option<MessageId>,
     },
     /// An agent's run ended.
     RunEnded {
-        /// Whose run.
+        /// The agent that ran.
         agent: AgentKey,
-        /// Which run, where the host has names for runs.
+        /// The run, if your host has names for runs.
         run: Option<RunId>,
-        /// How it ended.
+        /// The result of the run.
         outcome: Outcome,
     },
-    /// The host knows that these messages are the whole reply of this run and have arrived.
+    /// These messages are the whole reply of this run, and they have arrived. Only report it if you know that.
     Receipt {
-        /// Whose reply.
+        /// The agent that replied.
         agent: AgentKey,
-        /// Which run, where the host has names for runs.
+        /// The run, if your host has names for runs.
         run: Option<RunId>,
         /// All messages of the reply; at least one.
         messages: Vec<MessageId>,
     },
-    /// The library holds the agent's whole reply, has stored it, and delivers it from now on. The
-    /// turn is then in [`PhaseKind::Delivering`](crate::PhaseKind::Delivering): it has no deadline,
-    /// and ends with [`Input::RunEnded`] or [`Input::Undelivered`]. A permitted run is treated alike.
-    /// Refused as [`Refusal::StaleRun`](crate::Refusal::StaleRun) when this run does not hold the
-    /// floor, or was reported before.
+    /// The library has the agent's whole reply, has stored it, and delivers it from now on. The turn is then in
+    /// [`PhaseKind::Delivering`](crate::PhaseKind::Delivering). It has no deadline there, and ends with
+    /// [`Input::RunEnded`] or [`Input::Undelivered`]. The same holds for a permitted run.
+    ///
+    /// It is refused as [`Refusal::StaleRun`](crate::Refusal::StaleRun) if this run does not have the floor, or if its
+    /// reply was reported before.
     Replied {
-        /// Whose reply.
+        /// The agent that replied.
         agent: AgentKey,
-        /// Which run, where the host has names for runs.
+        /// The run, if your host has names for runs.
         run: Option<RunId>,
-        /// To whom the agent hands over, if to anybody. An agent that cannot have a turn then, and a
-        /// permitted run's choice, mean nothing.
+        /// The agent that this one names as the next speaker, if it names one. The choice is ignored if that agent
+        /// cannot have a turn then, or if it comes from a permitted run.
         next: Option<AgentKey>,
     },
-    /// The delivery of a reply was given up: the turn is over. Counts only after
-    /// [`Input::Replied`], else it is refused as [`Refusal::StaleRun`](crate::Refusal::StaleRun).
+    /// The delivery of a reply was given up, so the turn is over. It counts only after [`Input::Replied`]. Otherwise it
+    /// is refused as [`Refusal::StaleRun`](crate::Refusal::StaleRun).
     Undelivered {
-        /// Whose reply.
+        /// The agent that replied.
         agent: AgentKey,
-        /// Which run, where the host has names for runs.
+        /// The run, if your host has names for runs.
         run: Option<RunId>,
-        /// Whether a part of the reply stands in the channel. Then the agent counts as having
-        /// spoken, else as skipped; it never counts as having had nothing to say.
+        /// True if a part of the reply stands in the channel. Then the agent counts as having spoken, and otherwise as
+        /// skipped. It never counts as having passed.
         posted: bool,
     },
-    /// The chat stopped answering requests, or answers again. While it is away the start deadline,
-    /// the wait for a reply and for a member list, and the end of a turn stand still, and a dormant
-    /// channel is not woken. Repeating it changes nothing.
+    /// The chat stopped answering requests, or answers again. While it is away, waits that depend on it stand still:
+    /// the start deadline, the wait for a reply or a member list, and the end of a turn. A dormant channel does not
+    /// wake meanwhile. Repeating this input does no harm.
     Chat {
-        /// Whether the chat does not answer.
+        /// True if the chat does not answer.
         away: bool,
     },
-    /// The trigger of the present turn may not have reached its agent: the agent is triggered once
-    /// more, and has all its time to start. It changes nothing where no agent is awaited, on hold, and
-    /// while the chat is away.
+    /// The trigger of the present turn may not have reached its agent. The agent is triggered once more, and has all
+    /// its time to start. The input is ignored if no agent is being waited for, on hold, and while the chat is away.
     TriggerAgain,
     /// A message was seen in the channel: pushed, polled, or read later from the history.
     Message(Message),
     /// A human's message that mentions these agents, by their accounts and in its own words. With
-    /// [`MentionRule::Ignored`](crate::config::MentionRule::Ignored) it is as [`Input::Message`].
+    /// [`MentionRule::Ignored`](crate::config::MentionRule::Ignored) it is treated as [`Input::Message`].
     Addressed {
         /// The message.
         message: Message,
         /// The registered agents that it mentions; at most [`AGENTS_MAX`](crate::config::AGENTS_MAX).
         agents: Vec<AgentKey>,
     },
-    /// A message was edited; `tail` digests its new content.
+    /// A message was edited. `tail` digests its new content.
     MessageEdited {
         /// The edited message.
         id: MessageId,
-        /// Its author.
+        /// The author of the message.
         author: Author,
         /// The end of its new content.
         tail: Tail,
     },
-    /// The members of the channel: the answer to [`Effect::FetchMembers`](crate::Effect).
+    /// The members of the channel, as the answer to [`Effect::FetchMembers`](crate::Effect).
     Members {
-        /// The effect that is answered.
+        /// The ticket of the effect that this answers.
         ticket: Ticket,
-        /// The registered agents present, in ascending order of their Discord ids; at most
+        /// The registered agents that are present, in ascending order of their Discord ids; at most
         /// [`AGENTS_MAX`](crate::config::AGENTS_MAX).
         agents: Vec<AgentKey>,
     },
@@ -117,85 +117,86 @@ pub enum Input {
     MemberJoined(AgentKey),
     /// An agent left the channel, or lost its identity.
     MemberLeft(AgentKey),
-    /// What became of a pending effect.
+    /// A pending effect was carried out, or was not.
     Settled {
-        /// The effect.
+        /// The ticket of the effect.
         ticket: Ticket,
-        /// What became of it.
+        /// The result: done, failed, doubtful or dropped.
         settlement: Settlement,
     },
     /// Wakes the channel without a message.
     Wake {
-        /// Who speaks first, if listed; else the first of the list.
+        /// The agent that speaks first, if it is listed. Otherwise the first of the list does.
         first: Option<AgentKey>,
-        /// What wakes the channel; transitions report it.
+        /// The cause of the wake, which transitions report.
         cause: WakeCause,
     },
-    /// The initiator concludes its discussion: archives it.
+    /// The initiator concludes its discussion, which archives it.
     Conclude {
-        /// Who asks.
+        /// The agent that asks for it.
         by: AgentKey,
     },
     /// An operator archives the channel.
     Archive,
-    /// Denies everybody at once, until resumed.
+    /// Stops the channel: every agent is denied at once, until a resume.
     Stop,
-    /// A person edited this message into a stop word: as [`Input::Stop`], and acknowledged as a stop word is.
+    /// A person edited this message into a stop word. It is treated as [`Input::Stop`], and acknowledged like a stop
+    /// word.
     EditedToStop(MessageId),
-    /// A message was deleted. It matters only with
-    /// [`PeopleRules::withdraw_deleted`](crate::config::PeopleRules::withdraw_deleted), and only to a question that no
-    /// turn has taken, and of which the agent that has the floor was not told.
+    /// A message was deleted. This matters only with
+    /// [`PeopleRules::withdraw_deleted`](crate::config::PeopleRules::withdraw_deleted), and only for a question that no
+    /// turn has taken and that has not reached the agent with the floor.
     Deleted(MessageId),
-    /// The host removed a message of this agent's from the channel, because it said only that the agent has nothing to say. It
-    /// changes nothing; a transition tells of it.
+    /// The host removed a message of this agent from the channel, because it said only that the agent has nothing to
+    /// say. The state stays as it is; only a transition reports it.
     Removed(AgentKey),
-    /// Pauses the channel and keeps its order, until resumed.
+    /// Pauses the channel and keeps its order, until a resume.
     Hold,
-    /// Ends a stop or a hold.
+    /// Ends a stop, a finish or a hold.
     Resume,
-    /// The agent has no turns until unmuted.
+    /// Mutes the agent, which has no turns until it is unmuted.
     Mute(AgentKey),
-    /// The agent has turns again.
+    /// Unmutes the agent, which has turns again.
     Unmute(AgentKey),
-    /// The chat surely refuses what the agent writes in this channel: it keeps its place, and has no turns until it may write.
-    /// Told again, it changes only the end.
+    /// The chat surely refuses the messages of this agent in this channel. The agent keeps its place, but has no turns
+    /// until it may write. If you repeat the input, only its end changes.
     MayNotWrite {
-        /// Who may not write.
+        /// The agent that may not write.
         agent: AgentKey,
-        /// When it may write again by itself, where that is known, as of a time-out.
+        /// The moment at which it may write again by itself, if that is known, for example the end of a time-out.
         until: Option<Timestamp>,
     },
-    /// The agent may write in this channel again, or nothing is known to the contrary.
+    /// The agent may write in this channel again, or you know of no reason why it should not.
     MayWrite(AgentKey),
-    /// An operator chooses who speaks next; counts as a human's word.
+    /// An operator chooses the agent that speaks next. This counts as a human's word.
     SpeakNext(AgentKey),
-    /// The work is done: no agent is active until the channel is resumed.
+    /// The work is done, and no agent is active until the channel is resumed.
     Finish,
     /// The agent crashed or disconnected.
     Offline(AgentKey),
-    /// The agent is back; it has turns again when it is assigned.
+    /// The agent is back. It has turns again when it is assigned.
     Online(AgentKey),
-    /// An agent that came back has turns again.
+    /// Assigns an agent that came back, which has turns again.
     Assign(AgentKey),
-    /// The host reports what agents cost, in any unit that it likes.
+    /// The host reports what agents cost, in any unit that you like.
     Spent {
-        /// How much more, in the unit of [`BudgetRules::cost`](crate::config::BudgetRules::cost).
+        /// The cost to add, in the unit of [`BudgetRules::cost`](crate::config::BudgetRules::cost).
         cost: u64,
     },
-    /// An operator lets the budgets begin anew.
+    /// An operator resets the budgets, which begin anew.
     ResetBudget,
-    /// The host was restarted: whatever ran is gone.
+    /// The host was restarted, so all runs are gone.
     RunsLost {
-        /// Whether the agent that ran is asked once more, or its turn is over.
+        /// True if the agent that ran should be asked once more. Otherwise its turn is over.
         rerun: bool,
     },
-    /// The rules changed.
+    /// The rules of the channel changed.
     Reconfigure(Arc<Config>),
-    /// Time passed; what is due expires.
+    /// Time passed, and deadlines that are due fire.
     Tick,
 }
 
-/// A channel's beginning, as a tool makes it.
+/// The beginning of a channel that a tool creates.
 ///
 /// ```
 /// use dirigent_core::{AgentKey, Creation, Mode};
@@ -210,16 +211,16 @@ pub enum Input {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that callers build")]
 pub struct Creation {
-    /// The mode it is created with.
+    /// The mode of the new channel.
     pub mode: Mode,
-    /// The registered agents in it, in the order of their first turns; empty when not
-    /// known yet. At most [`AGENTS_MAX`](crate::config::AGENTS_MAX).
+    /// The registered agents in it, in the order of their first turns. Leave it empty if you do not know them yet. At
+    /// most [`AGENTS_MAX`](crate::config::AGENTS_MAX).
     pub members: Vec<AgentKey>,
-    /// Who opened it and may conclude it: exactly for [`Mode::Discussion`].
+    /// The agent that opened it and may conclude it. Set it exactly for [`Mode::Discussion`].
     pub initiator: Option<AgentKey>,
 }
 
-/// How a run ended.
+/// The result of a run, as the host reports it.
 ///
 /// ```
 /// use dirigent_core::text::SilencePolicy;
@@ -236,8 +237,7 @@ pub enum Outcome {
         /// The end of the text that is delivered.
         tail: Tail,
     },
-    /// The agent said something, and by the host's completion policy it has not finished: it keeps
-    /// the floor.
+    /// The agent said something, but has not finished by your completion policy, so it keeps the floor.
     Unfinished {
         /// The end of the text that is delivered.
         tail: Tail,
@@ -247,14 +247,14 @@ pub enum Outcome {
         /// The end of the text that is delivered.
         tail: Tail,
     },
-    /// The agent said what was said before, as the host recognises it; counts as an empty turn. What of it is posted all the
-    /// same is a late piece of this turn.
+    /// The agent repeated what was said before, as far as your host can recognise it. This counts as an empty turn. If
+    /// a part of it is posted nevertheless, it is a late piece of this turn.
     Repeated,
-    /// The run broke off without a text; counts as an empty turn.
+    /// The run broke off without a text. This counts as an empty turn.
     Failed,
 }
 
-/// A message as far as the turn rules care.
+/// A message, reduced to the facts that the turn rules need.
 ///
 /// ```
 /// use dirigent_core::{Author, Message, MessageId, MessageKind, Tail};
@@ -271,22 +271,23 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that callers build")]
 pub struct Message {
-    /// Its id.
+    /// The id of the message.
     pub id: MessageId,
-    /// Who wrote it.
+    /// The author of the message.
     pub author: Author,
-    /// What kind of message it is.
+    /// The kind of the message.
     pub kind: MessageKind,
     /// The end of its text.
     pub tail: Tail,
-    /// Whether it was read late from the history and not pushed. A message that is pushed counts as
-    /// seen before when a newer one was forgotten; a backfilled one only when its own id is among
-    /// the 256 that are remembered. The host must not give the same backfilled message again after
-    /// the channel forgot its ids ([`MemberRules::forget_after`](crate::config::MemberRules::forget_after)): the channel could not tell.
+    /// True if the message was read late from the history, and was not pushed. A pushed message counts as seen before
+    /// if a newer one was forgotten. A backfilled one does so only if its own id is among the 256 that are remembered.
+    /// Do not pass the same backfilled message again after the channel forgot its ids
+    /// ([`MemberRules::forget_after`](crate::config::MemberRules::forget_after)), because the channel could not
+    /// recognise it.
     pub backfilled: bool,
 }
 
-/// Who wrote a message.
+/// The author of a message.
 ///
 /// ```
 /// use dirigent_core::{AgentKey, Author};
@@ -297,15 +298,15 @@ pub struct Message {
 pub enum Author {
     /// A person.
     Human,
-    /// A registered agent, by its account and never by its name.
+    /// A registered agent, identified by its account and never by its name.
     Agent(AgentKey),
-    /// A bot or webhook that is no registered agent.
+    /// A bot or webhook that is not a registered agent.
     Bot,
     /// The library's own account.
     Moderator,
 }
 
-/// What kind of message it is.
+/// The kind of a message.
 ///
 /// ```
 /// use dirigent_core::MessageKind;
@@ -316,25 +317,27 @@ pub enum Author {
 pub enum MessageKind {
     /// Something said to the channel: Discord's default and reply types with content.
     Conversation,
-    /// Joins, pins, boosts, threads, command answers, empty system content: never part of the
-    /// conversation, with any author.
+    /// A message that is never part of the conversation, whatever its author. Examples are joins, pins, boosts, threads,
+    /// command answers, and empty system content.
     System,
-    /// The whole message is a configured stop word. From a human it stops the channel; from
-    /// anybody else it is conversation.
+    /// The whole message is a configured stop word. From a human it stops the channel. From any other author it is
+    /// conversation.
     StopWord,
-    /// The whole message is a configured resume word. From a human it resumes the channel; from
-    /// anybody else, or when nothing is paused, it is conversation.
+    /// The whole message is a configured resume word. From a human it resumes the channel. From any other author, or if
+    /// the channel is not paused, it is conversation.
     ResumeWord,
-    /// Said by an agent that never asks before it runs, so that only what it writes shows that it ran. Within its turn it is a
-    /// part of its reply. Outside of it, it counts towards the ceilings and moves no turn, and a transition tells of it
-    /// ([`Cause::Unpermitted`](crate::Cause::Unpermitted)). From anybody but an agent it is conversation.
+    /// An agent that never asks before it runs said this, so that only its messages show that it ran. Within its turn
+    /// the message is a part of its reply. Outside of it, the message counts towards the ceilings and moves no turn,
+    /// and a transition reports it ([`Cause::Unpermitted`](crate::Cause::Unpermitted)). From an author that is no agent
+    /// it is conversation.
     Unasked,
-    /// The same, read late, and surely written outside of all turns of its author. It counts, and a transition tells of it, even
-    /// while its author has the floor. From anybody but an agent it is conversation.
+    /// A message as in [`MessageKind::Unasked`], but read late, and surely written outside of all turns of its author.
+    /// It counts, and a transition reports it, even while its author has the floor. From an author that is no agent it
+    /// is conversation.
     OutOfTurn,
 }
 
-/// What became of a pending effect.
+/// The result of a pending effect, as the host reports it.
 ///
 /// ```
 /// use dirigent_core::{MessageId, Settlement};
@@ -344,23 +347,23 @@ pub enum MessageKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Settlement {
-    /// It was carried out.
+    /// You carried it out.
     Done {
-        /// The message it posted, where it posted one.
+        /// The message that you posted for it, if you posted one.
         message: Option<MessageId>,
     },
-    /// It certainly was not carried out, and will not be tried again.
+    /// You certainly did not carry it out, and will not try again.
     Failed {
-        /// When it may be worth asking again, where the other side said so.
+        /// The moment when it may be worth asking again, if the other side named one.
         retry_at: Option<Timestamp>,
     },
-    /// It may have been carried out or not, and no reconciliation could tell.
+    /// You may have carried it out or not, and could not find out.
     Doubtful,
-    /// It was overtaken by events and not attempted.
+    /// You did not attempt it, because later events made it pointless.
     Dropped,
 }
 
-/// Why a channel is woken without a message.
+/// The cause of a wake that needs no message.
 ///
 /// ```
 /// use dirigent_core::WakeCause;
@@ -369,13 +372,14 @@ pub enum Settlement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WakeCause {
-    /// A person asked for it; counts as a human's word and resets the ceilings.
+    /// A person asked for it. This counts as a human's word, and resets the ceilings.
     Operator,
     /// A discussion's guide was posted.
     Guide,
     /// A discussion's result arrived in its callback channel.
     Result,
-    /// No turn took what a person said, and the channel became dormant: the host wakes it by itself. That is
-    /// no human's word, so the ceilings stay. Transitions report it as [`Cause::HumanMessage`](crate::Cause::HumanMessage).
+    /// No turn took what a person said, and the channel became dormant, so the host wakes it by itself. This is not a
+    /// human's word, so the ceilings stay. Transitions report it as
+    /// [`Cause::HumanMessage`](crate::Cause::HumanMessage).
     Unheard,
 }

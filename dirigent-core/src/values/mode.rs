@@ -1,9 +1,9 @@
-//! What a channel is for, and what that means for turn keeping.
+//! The modes of a channel, and how each keeps turns.
 
 use core::fmt;
 use core::str::FromStr;
 
-/// What a channel is for. A channel never seen before is [`Mode::None`].
+/// The purpose of a channel. A channel that was never seen before is [`Mode::None`].
 ///
 /// ```
 /// use dirigent_core::Mode;
@@ -14,15 +14,15 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "the seed names exactly five modes")]
 pub enum Mode {
-    /// No turns are kept: an agent with a gateway connection of its own answers as it likes, and an agent that the library
-    /// calls is not called.
+    /// No turns are kept. An agent with a gateway connection of its own answers as it likes, and an agent that the
+    /// library calls is not called.
     #[default]
     None,
-    /// An agent's work channel; set at creation, for good.
+    /// An agent's work channel. It is set at creation, for good.
     Work,
-    /// Agents post by their own tools and are not woken by messages.
+    /// Agents post by their own tools, and messages do not wake them.
     Report,
-    /// A structured discussion with an initiator and an end; set at creation, for good.
+    /// A structured discussion with an initiator and an end. It is set at creation, for good.
     Discussion,
     /// An ongoing conversation of several agents.
     Chat,
@@ -32,7 +32,7 @@ impl Mode {
     /// All modes.
     pub const ALL: [Self; 5] = [Self::None, Self::Work, Self::Report, Self::Discussion, Self::Chat];
 
-    /// The mode's name, in lower case as commands and files spell it.
+    /// Returns the mode's name in lower case, as commands and files spell it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -43,17 +43,17 @@ impl Mode {
         }
     }
 
-    /// Whether the mode can only be given at creation and never changed again.
+    /// Returns true if the mode can only be given at creation, and never changed again.
     pub const fn is_locked(self) -> bool {
         matches!(self, Self::Work | Self::Discussion)
     }
 
-    /// Whether turns are kept in this mode when enough agents are present.
+    /// Returns true if this mode keeps turns when enough agents are present.
     pub const fn keeps_turns(self) -> bool {
         matches!(self, Self::Discussion | Self::Chat)
     }
 
-    /// The turn state for this number of agents present.
+    /// Returns the turn state for this number of present agents.
     ///
     /// ```
     /// use dirigent_core::{Mode, TurnState};
@@ -79,7 +79,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// The text names no mode.
+/// The error for a text that is not the name of a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownMode;
@@ -100,7 +100,7 @@ impl FromStr for Mode {
     }
 }
 
-/// How turns are kept in a channel right now; follows from mode, agents present and archiving.
+/// The state of turn keeping in a channel right now. It follows from the mode, the present agents, and archiving.
 ///
 /// ```
 /// use dirigent_core::TurnState;
@@ -109,20 +109,20 @@ impl FromStr for Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the seed names exactly five states")]
 pub enum TurnState {
-    /// The library is absent; every agent may answer.
+    /// The library stays out of the way, and every agent may answer.
     Disabled,
-    /// No agent is woken and none may answer; reversible.
+    /// No agent is woken, and none may answer. This can be reversed.
     Dead,
-    /// The list rotates in fixed order.
+    /// The list rotates in a fixed order.
     Normal,
     /// The list is reshuffled after every cycle.
     Shuffle,
-    /// Closed for good.
+    /// The channel is closed for good.
     Archived,
 }
 
 impl TurnState {
-    /// The state's name in lower case.
+    /// Returns the state's name in lower case.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Disabled => "disabled",

@@ -1,8 +1,8 @@
-//! Inputs that are turned down, and change nothing.
+//! Refused inputs, which leave the channel as it was.
 
 use core::fmt;
 
-/// The reasons, with their names and sentences.
+/// Defines the refusals with their names and sentences.
 macro_rules! refusals {
     ($(#[$about:meta])* Refusal: $($(#[$doc:meta])* $name:ident = $text:literal: $sentence:literal,)*) => {
         $(#[$about])*
@@ -13,7 +13,7 @@ macro_rules! refusals {
         }
 
         impl Refusal {
-            /// The name in lower case, with hyphens.
+            /// Returns the name in lower case, with hyphens.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => $text,)*
@@ -48,8 +48,8 @@ macro_rules! refusals {
 impl core::error::Error for Refusal {}
 
 refusals! {
-    /// The input was turned down and changed nothing. Deadlines that were due have expired all the
-    /// same, and the effects in the buffer count.
+    /// The input was refused and changed nothing. Deadlines that were due have fired nevertheless, so carry out the
+    /// effects in the buffer.
     ///
     /// ```
     /// use dirigent_core::Refusal;
@@ -58,34 +58,33 @@ refusals! {
     Refusal:
     /// The message was seen before.
     RepeatedMessage = "repeated-message": "the message was seen before; nothing to do",
-    /// The run is not the one that holds the floor: it was denied, replaced, timed out, ended
-    /// before, or belongs to another agent.
+    /// The run does not have the floor: it was denied, replaced, timed out, ended before, or belongs to another agent.
     StaleRun = "stale-run": "the run does not hold the floor; its end changes nothing",
-    /// No such effect is pending any more.
+    /// No effect with this ticket is pending, for example because it was settled before.
     UnknownTicket = "unknown-ticket": "no such effect is pending any more; nothing to do",
     /// Turns are not kept in this channel, so the input has no meaning here.
     NotManaged = "not-managed": "turns are not kept in this channel; set its mode to chat first",
     /// The mode was given at creation and cannot be changed.
     ModeLocked = "mode-locked": "the mode of a work or discussion channel is locked",
-    /// Work and discussion can only be given at creation, by their tools.
+    /// The modes work and discussion can only be given at creation, by their tools.
     CreationOnly = "creation-only": "work and discussion are given at creation: use create-work-channel or create-discussion-channel",
-    /// The channel has a mode already.
+    /// The channel already has a mode.
     AlreadyCreated = "already-created": "the channel has a mode already",
-    /// A discussion needs an initiator, and nothing else has one.
+    /// A discussion needs an initiator, and no other channel has one.
     InitiatorMismatch = "initiator-mismatch": "a discussion needs an initiator, and no other channel has one",
     /// The channel is archived.
     Archived = "archived": "the channel is archived for good",
-    /// The channel is no discussion.
+    /// The channel is not a discussion.
     NotADiscussion = "not-a-discussion": "the channel is no discussion",
-    /// Only the initiator may conclude.
+    /// Only the initiator may conclude a discussion.
     NotTheInitiator = "not-the-initiator": "only the initiator may conclude the discussion",
     /// The discussion was concluded before.
     AlreadyConcluded = "already-concluded": "the discussion was concluded before",
     /// The channel is stopped.
     Stopped = "stopped": "the channel is stopped; resume it first",
-    /// The channel is neither stopped nor on hold.
+    /// The channel is not paused, so there is no stop or hold to end.
     NotPaused = "not-paused": "the channel is neither stopped nor on hold",
-    /// The ceiling without a human was reached; only a human's word lifts it.
+    /// The ceiling without a human was reached, and only a human's word lifts it.
     CeilingReached = "ceiling-reached": "the ceiling was reached; a person must write first",
     /// The work is done; resume the channel first.
     Finished = "finished": "the work in this channel is finished; resume it first",
@@ -95,21 +94,21 @@ refusals! {
     Muted = "muted": "the agent is muted; unmute it first",
     /// The agent may not write in the channel.
     MayNotWrite = "may-not-write": "the agent may not write in the channel; give its account the permission first",
-    /// The agent is offline, or was not assigned since.
+    /// The agent is offline, or has not been assigned since it came back.
     AgentOffline = "agent-offline": "the agent is offline or not assigned; assign it when it is back",
-    /// The agent has the floor already.
+    /// The agent already has the floor.
     HasTheFloor = "has-the-floor": "the agent has the floor already",
-    /// A budget is spent; an operator must reset it.
+    /// A budget is spent, and an operator must reset it.
     BudgetSpent = "budget-spent": "a budget of the channel is spent; reset it first",
     /// An agent asked for a person, who must write first.
     AwaitingHuman = "awaiting-human": "an agent asked for a person; a person must write first",
-    /// Nothing can be said in the channel at the moment (the chat does not answer, is not heard, or asks for patience), so
-    /// that no agent is chosen while the channel is dormant.
+    /// No message can be posted in the channel at the moment, because the chat does not answer, is not heard, or asks
+    /// for patience. So no agent can be chosen while the channel is dormant.
     ChatAway = "chat-away": "nothing can be said in the channel at the moment; try again later",
-    /// More agents than [`AGENTS_MAX`](crate::config::AGENTS_MAX).
+    /// There are more agents than [`AGENTS_MAX`](crate::config::AGENTS_MAX).
     TooManyAgents = "too-many-agents": "a channel holds at most 64 agents",
     /// A receipt must name at least one message.
     EmptyReceipt = "empty-receipt": "a receipt must name at least one message",
-    /// A setting cannot be obeyed; ask [`Config::validate`](crate::Config::validate) which.
+    /// A setting cannot be obeyed. Call [`Config::validate`](crate::Config::validate) to find out which.
     BadConfig = "bad-config": "a setting cannot be obeyed; Config::validate says which",
 }

@@ -1,16 +1,17 @@
-//! The end of a text, normalised, so that what an agent wrote can be recognised in what arrived.
+//! The normalised end of a text. It serves to recognise an agent's reply when it arrives.
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
-/// The last scalars of a text without white space, marks of Markdown (`*`, `_`, `~`, `|`, `>`, `-`,
-/// backticks) and fence-only lines, at most [`Tail::MAX`], the length of the whole text counted in
-/// the same way, and whether its message has an attachment.
+/// A digest of a text: its last scalars, its length, and the mark of an attachment. It keeps at most [`Tail::MAX`]
+/// scalars, and leaves out white space, fence-only lines, and marks of Markdown (`*`, `_`, `~`, `|`, `>`, `-`,
+/// backticks). The length counts the whole text in the same way.
 ///
-/// A host cuts a reply into several messages, trims each, closes and reopens code fences, quotes and
-/// emphasis, and draws tables anew. Comparing tails is immune to all of that: joining the tails of
-/// the pieces gives the tail of the whole, with its length. The length tells a reply that a host
-/// rewrote on its way from one that has not arrived completely. `Debug` shows only numbers: the words of a conversation never reach a log.
+/// You need it because a host changes a reply on its way. For example, it cuts the reply into several messages, trims
+/// each, closes and reopens code fences, quotes and emphasis, and draws tables anew. Tails survive all of that, because
+/// joining the tails of the pieces gives the tail of the whole, with its length. The length shows whether a host
+/// rewrote a reply, or whether a part of it has not arrived yet. `Debug` shows only numbers, so that the words of a
+/// conversation never reach a log.
 ///
 /// ```
 /// use dirigent_core::Tail;
@@ -22,29 +23,29 @@ use core::hash::{Hash, Hasher};
 /// ```
 #[derive(Clone, Copy)]
 pub struct Tail {
-    /// UTF-8 of the kept scalars, in the first `len` bytes; the rest means nothing.
+    /// The kept scalars as UTF-8, in the first `len` bytes. The other bytes have no meaning.
     bytes: [u8; Self::BYTES],
-    /// Bytes in use.
+    /// The number of bytes in use.
     len: u16,
-    /// Scalars in these bytes.
+    /// The number of scalars in these bytes.
     scalars: u8,
-    /// Whether the message has an attachment.
+    /// True if the message has an attachment.
     attached: bool,
-    /// Scalars of the whole text; 0 where scalars are kept and the length is unknown.
+    /// The number of scalars in the whole text. It is 0 if there are scalars but the length is unknown.
     length: u32,
 }
 
 impl Tail {
-    /// The most scalars kept.
+    /// The most scalars that a tail keeps.
     pub const MAX: usize = 64;
-    /// Room for `MAX` scalars of four bytes.
+    /// The space for `MAX` scalars of four bytes.
     const BYTES: usize = Self::MAX * 4;
 
-    /// The tail of no text.
+    /// The tail of an empty text.
     pub const EMPTY: Self =
         Self { bytes: [0; Self::BYTES], len: 0, scalars: 0, attached: false, length: 0 };
 
-    /// Digests a text. Keeps its end and counts the rest.
+    /// Digests a text: keeps its end, and counts the rest.
     pub fn of(text: &str) -> Self {
         let mut buffer = ['\0'; Self::MAX];
         let mut kept = 0;
@@ -59,7 +60,8 @@ impl Tail {
         tail
     }
 
-    /// What of a text is compared, in order: its scalars without white space, marks and fence-only lines.
+    /// Returns the part of a text that is compared, in order. These are its scalars without white space, marks and
+    /// fence-only lines.
     ///
     /// ```
     /// use dirigent_core::Tail;
@@ -71,9 +73,9 @@ impl Tail {
         lines.flat_map(str::chars).filter(|scalar| is_compared(*scalar))
     }
 
-    /// Puts a digest together from what was stored of it. `length` is `None` where it was not stored.
-    /// It is never less than the number of scalars in `end`. `end` is taken as it stands, without a
-    /// look for code fences and marks; of more than [`Tail::MAX`] scalars the last are kept.
+    /// Restores a digest from its stored parts. Pass `None` as `length` if you did not store it. The length is never
+    /// less than the number of scalars in `end`. The text of `end` is used as it is, so code fences and marks in it
+    /// stay. If it has more than [`Tail::MAX`] scalars, only the last ones remain.
     ///
     /// ```
     /// use dirigent_core::Tail;
@@ -91,7 +93,7 @@ impl Tail {
         Self { attached, length: length.map_or(0, |length| length.max(kept)), ..tail }
     }
 
-    /// The same digest, of a message with an attachment.
+    /// Returns this digest for a message that has an attachment.
     ///
     /// ```
     /// use dirigent_core::Tail;
@@ -103,13 +105,13 @@ impl Tail {
         self
     }
 
-    /// Whether the message has an attachment; of a joined digest: whether any of the messages has one.
+    /// Returns true if the message has an attachment. For a joined digest, one of its messages is enough.
     pub const fn has_attachment(&self) -> bool {
         self.attached
     }
 
-    /// How many scalars the whole text has, without white space, marks and fence-only lines; `None`
-    /// where that is unknown. Saturates at [`u32::MAX`].
+    /// Returns the number of scalars in the whole text, without white space, marks and fence-only lines. It returns
+    /// `None` if the length is unknown, and saturates at [`u32::MAX`].
     ///
     /// ```
     /// use dirigent_core::Tail;
@@ -119,8 +121,8 @@ impl Tail {
         if self.length == 0 && !self.is_empty() { None } else { Some(self.length) }
     }
 
-    /// Appends what followed in the next message, keeping the last [`Tail::MAX`] scalars. The lengths
-    /// add up; where one is unknown, so is the sum.
+    /// Appends the digest of the next message, and keeps the last [`Tail::MAX`] scalars. The lengths add up. If one of
+    /// them is unknown, the sum is unknown, too.
     pub fn join(&mut self, next: &Self) {
         let mut joined = self.last(Self::MAX.saturating_sub(next.len()));
         joined.append(next.as_bytes(), next.scalars);
@@ -132,7 +134,7 @@ impl Tail {
         *self = joined;
     }
 
-    /// The last `count` scalars. Length and attachment stay those of the whole.
+    /// Returns the last `count` scalars. Length and attachment stay those of the whole text.
     #[must_use]
     pub fn last(&self, count: usize) -> Self {
         let mut shorter = Self::EMPTY;
@@ -140,8 +142,8 @@ impl Tail {
         shorter
     }
 
-    /// Becomes the last `count` scalars of another tail. Writes in place, and only what is kept: this
-    /// is done twice in every turn, and a whole tail has four times as many bytes as most texts need.
+    /// Becomes the last `count` scalars of another tail. It writes in place and only the bytes that it keeps, because
+    /// this happens twice in every turn, and a whole tail has four times as many bytes as most texts need.
     pub(crate) fn set_to_last(&mut self, whole: &Self, count: usize) {
         let kept = count.min(whole.len());
         (self.length, self.attached) = (whole.length, whole.attached);
@@ -150,14 +152,14 @@ impl Tail {
         self.append(end, u8::try_from(kept).unwrap_or(0));
     }
 
-    /// Where the last `count` scalars begin; `count` is at most [`Self::len`].
+    /// Returns the byte at which the last `count` scalars begin. `count` is at most [`Self::len`].
     fn start_of_last(&self, count: usize) -> usize {
         let bytes = self.as_bytes();
         if count == self.len() {
             return 0;
         }
         if self.len() == bytes.len() {
-            // Each scalar is one byte: there is nothing to search.
+            // Each scalar is one byte, so there is no need to search.
             return bytes.len() - count;
         }
         let starts = bytes.iter().enumerate().rev().filter(|(_, byte)| is_first_byte(**byte));
@@ -167,27 +169,27 @@ impl Tail {
         }
     }
 
-    /// Whether this tail ends with `end`. Everything ends with the empty tail.
+    /// Returns true if this tail ends with `end`. Every tail ends with the empty one.
     pub fn ends_with(&self, end: &Self) -> bool {
         self.as_bytes().ends_with(end.as_bytes())
     }
 
-    /// Scalars kept.
+    /// Returns the number of scalars in the digest.
     pub const fn len(&self) -> usize {
         self.scalars as usize
     }
 
-    /// Whether nothing was kept: the text was blank, or only marks and fences.
+    /// Returns true if the tail is empty, because the text was blank or consisted of marks and fences only.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The kept scalars. This is message text: do not log it.
+    /// Returns the kept scalars. They are text of a message, so do not log them.
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(self.as_bytes()).unwrap_or_default()
     }
 
-    /// Becomes the tail of no text, in place.
+    /// Becomes the tail of an empty text, in place.
     pub(crate) const fn clear(&mut self) {
         (self.len, self.scalars, self.attached, self.length) = (0, 0, false, 0);
     }
@@ -200,7 +202,7 @@ impl Tail {
         self.append(scalar.encode_utf8(&mut [0; 4]).as_bytes(), 1);
     }
 
-    /// Appends this number of whole scalars; the callers see to it that there is room.
+    /// Appends this number of whole scalars. The caller makes sure that there is room.
     fn append(&mut self, bytes: &[u8], scalars: u8) {
         let start = usize::from(self.len);
         if let Some(room) = self.bytes.get_mut(start..start + bytes.len()) {
@@ -210,13 +212,13 @@ impl Tail {
         }
     }
 
-    /// Everything that two tails are compared by.
+    /// Returns all that a comparison of two tails looks at.
     fn parts(&self) -> (&[u8], u32, bool) {
         (self.as_bytes(), self.length, self.attached)
     }
 }
 
-/// Whether a byte of UTF-8 begins a scalar.
+/// Returns true if a byte of UTF-8 begins a scalar.
 const fn is_first_byte(byte: u8) -> bool {
     byte & 0b1100_0000 != 0b1000_0000
 }
@@ -247,16 +249,15 @@ impl fmt::Debug for Tail {
     }
 }
 
-/// How many `>` may stand before a fence.
+/// The most `>` that may stand before a fence.
 const QUOTES_MAX: usize = 8;
 
-/// Whether a scalar counts. White space and the marks of Markdown do not: hosts put them in and take
-/// them out.
+/// Returns true if a scalar counts. White space and the marks of Markdown do not, because hosts add and remove them.
 fn is_compared(scalar: char) -> bool {
     !scalar.is_whitespace() && !matches!(scalar, '*' | '_' | '~' | '|' | '>' | '-' | '`')
 }
 
-/// Whether a line only opens or closes a code fence, in a quote or not.
+/// Returns true if a line only opens or closes a code fence, inside a quote or not.
 fn is_fence(line: &str) -> bool {
     let mut line = line.trim();
     for _ in 0..QUOTES_MAX {

@@ -1,13 +1,13 @@
-//! Time as a number that comes in from outside.
+//! Time as a number that comes from outside.
 
 use core::fmt;
 use core::num::NonZeroU64;
 use core::ops::Add;
 use core::time::Duration;
 
-/// A moment: milliseconds since an epoch of the host's choice (the driver uses Unix time).
+/// A moment, in milliseconds since an epoch of your choice. The driver uses Unix time.
 ///
-/// The core never asks what time it is; every input brings its own.
+/// The core never reads a clock, because every input brings its own time.
 ///
 /// ```
 /// use core::time::Duration;
@@ -19,12 +19,12 @@ use core::time::Duration;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(
-    /// One more than the milliseconds, so that "no moment" takes no room of its own.
+    /// One more than the milliseconds, so that an `Option` of a moment needs no extra space.
     NonZeroU64,
 );
 
 impl Timestamp {
-    /// The moment this number of milliseconds after the epoch; the end of time is `u64::MAX - 1`.
+    /// Returns the moment that lies this number of milliseconds after the epoch. The end of time is `u64::MAX - 1`.
     pub const fn from_millis(millis: u64) -> Self {
         match NonZeroU64::new(millis.saturating_add(1)) {
             Some(shifted) => Self(shifted),
@@ -32,26 +32,26 @@ impl Timestamp {
         }
     }
 
-    /// Milliseconds since the epoch.
+    /// Returns the milliseconds since the epoch.
     pub const fn as_millis(self) -> u64 {
         self.0.get() - 1
     }
 
-    /// Time passed since `earlier`; zero when `earlier` is later.
+    /// Returns the time that passed since `earlier`, or zero if `earlier` is later.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.get().saturating_sub(earlier.0.get()))
     }
 
-    /// The moment `by` earlier, no further back than the epoch.
+    /// Returns the moment that lies `by` earlier, but no further back than the epoch.
     #[must_use]
     pub fn saturating_sub(self, by: Duration) -> Self {
         Self::from_millis(self.as_millis().saturating_sub(whole_millis(by)))
     }
 }
 
-/// A `Duration` in whole milliseconds, saturating.
+/// Returns a `Duration` in whole milliseconds, saturating.
 fn whole_millis(duration: Duration) -> u64 {
-    // In 64 bits, since this is done several times with every input.
+    // In 64 bits, because this is done several times with every input.
     let seconds = duration.as_secs().saturating_mul(1_000);
     seconds.saturating_add(u64::from(duration.subsec_millis()))
 }

@@ -1,4 +1,4 @@
-//! What changed, and why: one value for each change of a channel.
+//! The changes of a channel, each with its cause.
 
 use crate::{AgentKey, Timestamp, TurnId};
 
@@ -20,23 +20,24 @@ use crate::{AgentKey, Timestamp, TurnId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that tests and hosts compare")]
 pub struct Transition {
-    /// When the change happened.
+    /// The moment of the change.
     pub at: Timestamp,
-    /// The phase before.
+    /// The phase before the change.
     pub from: PhaseKind,
-    /// The phase after; the same when something changed that is no phase.
+    /// The phase after the change. It equals `from` if the change is not one of phase, for example when an agent is
+    /// muted.
     pub to: PhaseKind,
-    /// The agent it is about: who was granted, who was skipped, whose turn ended. `None` where it is about the channel: a
-    /// stop, a boundary of cycles, and also a person's message or a new cycle that has the member list read first, before
-    /// anybody is granted.
+    /// The agent that was granted, was skipped, or had the turn that ended. It is `None` if the change is about the
+    /// channel, for example a stop or a boundary of cycles. It is also `None` for a person's message or a new cycle if
+    /// the member list must be read before an agent can be granted.
     pub agent: Option<AgentKey>,
     /// The newest turn of the channel.
     pub turn: TurnId,
-    /// Why the channel changed.
+    /// The reason for the change.
     pub cause: Cause,
 }
 
-/// An enum whose values have stable names.
+/// Defines an enum with stable names for its values.
 macro_rules! named {
     ($(#[$about:meta])* $type:ident: $($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
         $(#[$about])*
@@ -47,10 +48,10 @@ macro_rules! named {
         }
 
         impl $type {
-            /// All of them.
+            /// All values.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// The name in lower case, with hyphens.
+            /// Returns the name in lower case, with hyphens.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => $text,)*
@@ -82,33 +83,33 @@ named! {
     Granted = "granted",
     /// An agent is running.
     Running = "running",
-    /// The library delivers the agent's whole reply. The turn has no deadline meanwhile.
+    /// The library delivers the agent's whole reply. The turn has no deadline during that time.
     Delivering = "delivering",
     /// An agent's reply is on its way into the channel.
     Confirming = "confirming",
     /// An agent has spoken without finishing its turn, and keeps the floor.
     Continuing = "continuing",
-    /// A human spoke during a turn; it waits until the orchestrator has answered.
+    /// A human spoke during a turn, which waits until the orchestrator has answered.
     Waiting = "waiting",
-    /// The member list was never read: no agent may speak, and the list is asked for again.
+    /// The member list was never read. No agent may speak, and the list is requested again.
     Unknown = "unknown",
-    /// Turns are not kept: everybody may speak.
+    /// Turns are not kept, so every agent may speak.
     Disabled = "disabled",
     /// No agent may speak, and none is woken (mode report).
     Dead = "dead",
-    /// Closed for good.
+    /// The channel is closed for good.
     Archived = "archived",
 }
 
 named! {
-    /// Why something changed. Machine-readable, and stable: names are only ever added.
+    /// The reason for a change. It is machine-readable and stable: names are only ever added.
     ///
     /// ```
     /// use dirigent_core::Cause;
     /// assert_eq!(Cause::AllPassed.as_str(), "all-passed");
     /// ```
     Cause:
-    /// The channel was created by a tool.
+    /// A tool created the channel.
     Created = "created",
     /// An operator changed the mode.
     ModeChanged = "mode-changed",
@@ -116,7 +117,7 @@ named! {
     HumanMessage = "human-message",
     /// A registered agent's message woke the channel.
     AgentMessage = "agent-message",
-    /// A bot's message woke the channel, where bots qualify.
+    /// A bot's message woke the channel, because bots qualify here.
     BotMessage = "bot-message",
     /// An operator woke the channel.
     OperatorWake = "operator-wake",
@@ -124,15 +125,15 @@ named! {
     GuidePosted = "guide-posted",
     /// A discussion's result woke its callback channel.
     ResultPosted = "result-posted",
-    /// A whole cycle ended and the member list is read.
+    /// A whole cycle ended, and the member list is read.
     CycleBoundary = "cycle-boundary",
     /// The last cycle's answer asks for another one.
     NextCycle = "next-cycle",
     /// The list was put into a new random order.
     Reshuffled = "reshuffled",
-    /// The member list could not be read; the old one is used.
+    /// The member list could not be read, so the old one is used.
     MembersFailed = "members-failed",
-    /// The member list took too long; the old one is used.
+    /// The member list took too long, so the old one is used.
     MembersLate = "members-late",
     /// The next agent of the list has its turn.
     NextInList = "next-in-list",
@@ -140,33 +141,33 @@ named! {
     RunStarted = "run-started",
     /// A newer run of the agent replaced the one before.
     RunReplaced = "run-replaced",
-    /// The run ended with nothing to say.
+    /// The run ended, and the agent passed: it had nothing to say.
     Passed = "passed",
-    /// The run ended with what was said before; counts as having nothing to say.
+    /// The run ended with a repetition of what was said before. This counts as having passed.
     Repeated = "repeated",
     /// The run ended with a reply.
     Spoke = "spoke",
-    /// The run broke off; counts as having nothing to say.
+    /// The run broke off. This counts as having passed.
     RunFailed = "run-failed",
     /// The library has the agent's whole reply and delivers it.
     Replied = "replied",
     /// The delivery of the reply was given up.
     Undelivered = "undelivered",
-    /// The reply arrived: the fingerprint matched.
+    /// The reply arrived, because the fingerprint matched.
     TailMatched = "tail-matched",
-    /// The reply arrived: the host said so.
+    /// The reply arrived, because the host said so.
     ReceiptGiven = "receipt-given",
-    /// The reply arrived, as far as can be told: a message of the author, then quiet.
+    /// The reply probably arrived, because its author wrote a message and then was quiet.
     QuietAfterMessage = "quiet-after-message",
-    /// The reply was not seen in time; the turn counts all the same.
+    /// The reply was not seen in time; the turn counts nevertheless.
     DeliveryTimedOut = "delivery-timed-out",
     /// Another author's message ended the wait for the reply.
     Interrupted = "interrupted",
-    /// The granted agent did not start in time and was woken once more.
+    /// The granted agent did not start in time and was triggered once more.
     Retriggered = "retriggered",
     /// The granted agent never started and was skipped.
     StartTimedOut = "start-timed-out",
-    /// The run took too long and was skipped.
+    /// The run took too long and was cancelled.
     RunTimedOut = "run-timed-out",
     /// The run was lost with the process that ran it.
     RunLost = "run-lost",
@@ -176,11 +177,11 @@ named! {
     AgentMuted = "agent-muted",
     /// The agent may speak again.
     AgentUnmuted = "agent-unmuted",
-    /// The chat surely refuses what the agent writes here: it has no turns until it may write.
+    /// The chat surely refuses the agent's messages here, so it has no turns until it may write.
     AgentMayNotWrite = "agent-may-not-write",
     /// The agent may write here again.
     AgentMayWrite = "agent-may-write",
-    /// Everybody who completed a turn had nothing to say: dormant.
+    /// Every agent that completed a turn passed: dormant.
     AllPassed = "all-passed",
     /// No agent completed a turn: dormant.
     Unanswered = "unanswered",
@@ -190,8 +191,8 @@ named! {
     CeilingReset = "ceiling-reset",
     /// The member list was never read, and could not be read now.
     MembersUnknown = "members-unknown",
-    /// Nothing can be said in the channel at the moment, because the chat does not answer, is not heard, or asks for
-    /// patience; after [`Deadlines::outage_max`](crate::config::Deadlines::outage_max): dormant.
+    /// No message can be posted in the channel at the moment, because the chat does not answer, is not heard, or asks
+    /// for patience. After [`Deadlines::outage_max`](crate::config::Deadlines::outage_max) the channel becomes dormant.
     ChatAway = "chat-away",
     /// Messages can be posted in the channel again.
     ChatBack = "chat-back",
@@ -205,7 +206,7 @@ named! {
     PermitUsed = "permit-used",
     /// An operator or a human's word stopped the channel.
     Stopped = "stopped",
-    /// An operator paused the channel.
+    /// An operator put the channel on hold.
     Held = "held",
     /// The channel goes on.
     Resumed = "resumed",
@@ -215,11 +216,11 @@ named! {
     Archived = "archived",
     /// The agent spoke and has not finished its turn.
     Unfinished = "unfinished",
-    /// The agent spoke, but its turn's end never came.
+    /// The agent spoke, but the signal that ends its turn never came.
     SignalMissing = "signal-missing",
     /// The run takes longer than it should; it goes on.
     RunSlow = "run-slow",
-    /// A human spoke during the turn, which waits until that is answered.
+    /// A human spoke during the turn, which waits for an answer.
     HumanInterrupted = "human-interrupted",
     /// The orchestrator answered; the turn goes on.
     OrchestratorAnswered = "orchestrator-answered",
@@ -233,36 +234,36 @@ named! {
     AgentOnline = "agent-online",
     /// The agent has turns again.
     AgentAssigned = "agent-assigned",
-    /// The agent had nothing to say and is not asked again until something is said.
+    /// The agent passed, and is not asked again until something is said.
     AgentPassed = "agent-passed",
-    /// The agent spoke last and nothing was said since: it counts as having passed, and is not asked.
+    /// The agent spoke last, and no other author has said anything since. It counts as having passed, and is not asked.
     NothingNew = "nothing-new",
     /// The agent was not addressed in this round.
     NotMentioned = "not-mentioned",
     /// The agent has had its turns for this hour.
     AgentCapped = "agent-capped",
-    /// A human's mention chose who speaks.
+    /// A human's mention chose the next agent.
     MentionRound = "mention-round",
     /// The agent before handed over to this one.
     HandedOver = "handed-over",
-    /// An operator chose who speaks.
+    /// An operator chose the next agent.
     OperatorChoice = "operator-choice",
     /// Only the agent that spoke could answer itself: dormant.
     NoOtherAgent = "no-other-agent",
     /// The agent asked for a person: dormant until one writes.
     AwaitingHuman = "awaiting-human",
-    /// The question was deleted, and no agent had it or has taken it: dormant.
+    /// The question was deleted before an agent had it or a turn took it: dormant.
     Withdrawn = "withdrawn",
-    /// The agent wrote outside of its turn and runs without asking: no turn moves by that.
+    /// The agent runs without asking, and wrote outside of its turn. No turn moves because of that.
     Unpermitted = "unpermitted",
-    /// The host removed a message in which the agent said only that it has nothing to say.
+    /// The host removed a message that said only that the agent passes.
     MessageRemoved = "message-removed",
     /// A budget is spent: dormant.
     BudgetSpent = "budget-spent",
-    /// An operator let the budgets begin anew.
+    /// An operator reset the budgets.
     BudgetReset = "budget-reset",
     /// An operator said that the work is done.
     Finished = "finished",
-    /// A discussion lay idle at a ceiling for too long: archived without a summary.
+    /// A discussion lay idle for too long, at a ceiling or after reminders in vain: archived without a summary.
     Overdue = "overdue",
 }

@@ -1,4 +1,4 @@
-//! May this agent run? The answer, with its reason.
+//! The answer to the question "may this agent run?", with its reason.
 
 use core::fmt;
 
@@ -13,24 +13,24 @@ use crate::{AgentKey, MessageId, TurnId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there is no third answer")]
 pub enum Verdict {
-    /// The agent may run, with the model it is configured with.
+    /// The agent may run, with the model that you configured for it.
     Allow {
-        /// Why the run is allowed.
+        /// The reason to allow the run.
         reason: Reason,
-        /// The turn the run belongs to, where turns are kept.
+        /// The turn that the run belongs to, if the channel keeps turns.
         turn: Option<TurnId>,
-        /// The turn's anchor: only later messages of the agent belong to its reply.
+        /// The turn's anchor. Only later messages of the agent belong to its reply.
         anchor: Option<MessageId>,
     },
     /// The agent must stay silent.
     Deny {
-        /// Why the run is denied.
+        /// The reason to deny the run.
         reason: Reason,
     },
 }
 
 impl Verdict {
-    /// Whether the agent may run.
+    /// Returns true if the agent may run.
     pub const fn is_allowed(&self) -> bool {
         matches!(self, Self::Allow { .. })
     }
@@ -43,7 +43,7 @@ impl Verdict {
     }
 }
 
-/// Why an agent may, or may not, speak now.
+/// The reason why an agent may, or may not, speak now.
 ///
 /// ```
 /// use dirigent_core::Reason;
@@ -62,7 +62,7 @@ pub enum Reason {
     YourTurn,
     /// Allowed: the initiator of an idle discussion may run once to conclude it.
     InitiatorPermit,
-    /// Denied: the member list was never read, and is asked for again.
+    /// Denied: the member list was never read, and is requested again.
     MembersUnknown,
     /// Denied: agents are not woken in this mode (report).
     Dead,
@@ -74,7 +74,7 @@ pub enum Reason {
     Held,
     /// Denied: an operator said that the work is done.
     Finished,
-    /// Denied: the agent's turn waits until a human was answered.
+    /// Denied: the agent's turn waits until a human has been answered.
     Waiting,
     /// Denied: the agent is offline.
     Offline,
@@ -82,8 +82,8 @@ pub enum Reason {
     Unassigned,
     /// Denied: the agent has had its turns for this hour.
     Capped,
-    /// Denied: another agent has the floor, and this one spoke last: while nothing is said it is passed
-    /// without being asked.
+    /// Denied: another agent has the floor, and this one spoke last. Until something is said, it passes without being
+    /// asked.
     NothingNew,
     /// Denied: a budget is spent.
     BudgetSpent,
@@ -91,13 +91,13 @@ pub enum Reason {
     AwaitingHuman,
     /// Denied: no agent has the floor; a message will wake the channel.
     Dormant,
-    /// Denied: no agent has the floor until a human writes; the ceiling was reached.
+    /// Denied: the ceiling was reached, so no agent has the floor until a human writes.
     CeilingReached,
     /// Denied: the member list is being read.
     Refreshing,
     /// Denied: another agent has the floor.
     NotYourTurn {
-        /// Who has it.
+        /// The agent that has the floor.
         speaker: AgentKey,
     },
     /// Denied: the agent's run of this turn has ended.
@@ -108,27 +108,26 @@ pub enum Reason {
     RunAlreadyEnded,
     /// Denied: the registry does not know the agent.
     NotRegistered,
-    /// Denied: the channel's record is damaged. Said by the driver, never by the machine.
+    /// Denied: the channel's record is damaged. The driver says this, never the machine.
     RecordDamaged,
-    /// Denied: the channel's record was written by another version. Said by the driver, never by the
-    /// machine.
+    /// Denied: another version wrote the channel's record. The driver says this, never the machine.
     RecordOfOtherVersion,
-    /// Denied: another process acts for the channel. Said by the driver, never by the machine, as the next two.
+    /// Denied: another process acts for the channel. The driver says this and the next two reasons, never the machine.
     Elsewhere,
-    /// Denied: the channel is being handed to another process, or this one's lease on it was not renewed in time.
+    /// Denied: the channel is being handed to another process, or this process did not renew its lease in time.
     LeaseEnding,
-    /// Denied: this process's lease on the channel has lapsed, so that another process may act for it.
+    /// Denied: this process's lease on the channel has lapsed, so another process may act for it.
     LeaseLapsed,
     /// Denied: the agent is muted.
     Muted,
-    /// Denied: the chat surely refuses what the agent writes in this channel.
+    /// Denied: the chat surely refuses the agent's messages in this channel.
     MayNotWrite,
     /// Denied: the agent is not in the speaker list of this cycle.
     NotListed,
 }
 
 impl Reason {
-    /// Whether the reason is one for letting the agent speak.
+    /// Returns true if this reason allows the agent to speak.
     pub const fn allows(self) -> bool {
         matches!(
             self,
@@ -136,7 +135,7 @@ impl Reason {
         )
     }
 
-    /// The name in lower case, with hyphens.
+    /// Returns the name in lower case, with hyphens.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unmanaged => "unmanaged",
@@ -176,7 +175,7 @@ impl Reason {
     }
 }
 
-/// In words, as they follow "it may not speak: ".
+/// Writes the reason in words that can follow "it may not speak: ".
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -219,7 +218,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What [`TurnMachine::handle`](crate::TurnMachine::handle) answers to an input that it accepts.
+/// The answer of [`TurnMachine::handle`](crate::TurnMachine::handle) to an input that it accepts.
 ///
 /// ```
 /// use dirigent_core::Answer;
@@ -228,14 +227,14 @@ impl fmt::Display for Reason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a gate call is the only question")]
 pub enum Answer {
-    /// The input was considered, though it may have changed nothing.
+    /// The input was accepted, although it may have had no effect.
     Accepted,
     /// The input was a gate call, and this is its answer.
     Verdict(Verdict),
 }
 
 impl Answer {
-    /// The answer to a gate call.
+    /// Returns the answer to a gate call.
     pub const fn verdict(self) -> Option<Verdict> {
         match self {
             Self::Verdict(verdict) => Some(verdict),
