@@ -1,8 +1,7 @@
-//! What happens to the state: one file a topic. A handler borrows the fields that its topic changes,
-//! and [`Out`](out::Out); where the turn ends by what it decided, it returns that to the
-//! [`Step`](step::Step), which carries it out.
+//! The handlers that change the state, one file for each topic. A handler borrows the fields that its topic changes,
+//! and [`Out`](out::Out). If its decision ends the turn, it returns that to the [`Step`](step::Step), which applies it.
 //!
-//! `#[inline]` stands on the way of a plain turn: the compiler takes the files apart, and without it a full
+//! `#[inline]` marks the functions of a plain turn. The compiler splits the crate by files, and without the mark a full
 //! turn takes a tenth more instructions.
 
 pub(crate) mod attendance;

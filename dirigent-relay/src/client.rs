@@ -1,4 +1,4 @@
-//! Asks other processes.
+//! Asks questions of other processes.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,13 +15,15 @@ use crate::{
     ANSWER_MAX, CarryError, HostId, Keyring, QUESTION_MAX, Relay, RelayError, RelayQuestion,
 };
 
-/// How often a question is sent: a process that was started anew answers the first time only with its session.
+/// The number of times that a question is sent. A process that has just been started answers the first one only with
+/// its new session.
 const ATTEMPTS: usize = 3;
 
-/// What the way there and back may take of the time limit of a question, where the asked process waits for something itself.
+/// The part of a question's time limit that is left for the way there and back, if the asked process itself has to wait
+/// for something.
 pub const WAY: Duration = Duration::from_millis(300);
 
-/// Asks other processes, over a [`Relay`]. Clones share the sessions.
+/// Asks questions of other processes, over a [`Relay`]. Clones share the sessions.
 ///
 /// Each question is sealed, and waits for its answer for at most the [time limit](Self::TIME_LIMIT).
 #[derive(Clone)]
@@ -40,15 +42,15 @@ struct SealedLine {
 }
 
 impl Client {
-    /// How long an answer is waited for unless something else is chosen: 2 s.
+    /// The longest time to wait for an answer, unless you choose another: 2 s.
     pub const TIME_LIMIT: Duration = Duration::from_secs(2);
 
-    /// Asks as the process that the keyring is of.
+    /// Creates a client that asks as the keyring's own process.
     pub fn new(keys: Keyring, relay: Arc<dyn Relay>, clock: Arc<dyn Clock>) -> Self {
         Self::with_time_limit(keys, relay, clock, Self::TIME_LIMIT)
     }
 
-    /// The same, with another time limit for each question.
+    /// Creates a client with another time limit for each question, for example because your network is slow.
     pub fn with_time_limit(
         keys: Keyring,
         relay: Arc<dyn Relay>,
@@ -61,30 +63,31 @@ impl Client {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Which process this is.
+    /// Returns the name of this process.
     pub fn me(&self) -> &HostId {
         self.shared.keys.me()
     }
 
-    /// The clock by which answers are waited for.
+    /// Returns the clock that limits the wait for an answer.
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.shared.clock
     }
 
-    /// How long an answer is waited for.
+    /// Returns the longest time to wait for an answer.
     pub fn time_limit(&self) -> Duration {
         self.shared.time_limit
     }
 
-    /// Asks one question.
+    /// Asks a question and waits for its answer.
     ///
     /// # Errors
     ///
-    /// Why there is no answer; [`RelayError::is_certain`] tells whether what was asked was surely not done.
+    /// Returns why there is no answer. If you must know whether the request may have been carried out, call
+    /// [`RelayError::is_certain`]: it returns true if surely no change was made.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future does not take the question back.
+    /// Dropping the future does not take the question back, so it may still be carried out.
     pub async fn ask<Q: RelayQuestion>(
         &self,
         host: &HostId,
@@ -94,11 +97,12 @@ impl Client {
         self.ask_within(host, question, limit).await
     }
 
-    /// The same, with a time limit of its own.
+    /// Asks a question with a time limit of its own. Use it for a question that takes longer than others, for example
+    /// one that creates a channel.
     ///
     /// # Errors
     ///
-    /// As [`ask`](Self::ask).
+    /// Returns an error in the same cases as [`ask`](Self::ask).
     pub async fn ask_within<Q: RelayQuestion>(
         &self,
         host: &HostId,
@@ -123,8 +127,8 @@ impl Client {
         answer
     }
 
-    /// Returns how many questions this process asked since its start, by rule and outcome; a question that was dropped is not
-    /// counted.
+    /// Returns how many questions this process has asked since its start, by rule and outcome. A question with a
+    /// dropped future is not counted.
     pub fn counts(&self) -> Vec<AskCount> {
         self.shared.counts.all()
     }
@@ -159,7 +163,8 @@ impl SealedLine {
                 }
             }
         }
-        // Each of its starts has one session for this process: three starts within the time limit are no answer.
+        // The asked process issues one session per start to this one. If it started three times within the time limit,
+        // there is no answer.
         Err(RelayError::BadAnswer { host: host.clone() })
     }
 
@@ -168,7 +173,8 @@ impl SealedLine {
         sessions.get(host).copied().unwrap_or(SessionId::NONE)
     }
 
-    /// The session is not one of the process's any more. Of questions asked at once, the first renews it for all.
+    /// Replaces a session that the asked process does not accept. Of several questions at once, the first replaces it
+    /// for all.
     fn renew(&self, host: &HostId, known: SessionId, new: SessionId) {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let session = sessions.entry(host.clone()).or_insert(SessionId::NONE);

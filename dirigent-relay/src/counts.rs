@@ -1,11 +1,11 @@
-//! How many questions were asked and answered.
+//! Counts the questions and their outcomes.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::RelayError;
 
-/// What came of a question to another process.
+/// The outcome of a question to another process.
 ///
 /// ```
 /// use dirigent_relay::AskOutcome;
@@ -14,18 +14,18 @@ use crate::RelayError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum AskOutcome {
-    /// It was answered.
+    /// The process answered it.
     Answered,
-    /// The process answered that it will not.
+    /// The process answered that it refuses.
     Refused,
     /// The question surely did not reach the process.
     NotCarried,
-    /// There was no answer in time, or none that can be read: the question may have been carried out.
+    /// There was no answer in time, or none that can be read, so the question may have been carried out.
     NoAnswer,
 }
 
 impl AskOutcome {
-    /// Returns the word for it.
+    /// Returns the word for this outcome.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Answered => "answered",
@@ -45,8 +45,8 @@ impl AskOutcome {
     }
 }
 
-/// How many questions of a rule a process asked since its start, with this outcome; from
-/// [`Client::counts`](crate::Client::counts).
+/// The number of questions of one rule with one outcome, which a process asked since its start.
+/// [`Client::counts`](crate::Client::counts) returns it.
 ///
 /// ```
 /// fn lost(client: &dirigent_relay::Client) -> u64 {
@@ -57,11 +57,11 @@ impl AskOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AskCount {
-    /// The rule.
+    /// The rule of the questions.
     pub rule: &'static str,
-    /// What came of them.
+    /// The outcome of the questions.
     pub outcome: AskOutcome,
-    /// How many.
+    /// The number of questions.
     pub count: u64,
 }
 

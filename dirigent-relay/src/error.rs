@@ -1,12 +1,12 @@
-//! Why a question has no answer.
+//! The errors of questions that have no answer.
 
 use dirigent::AgentId;
 use serde::{Deserialize, Serialize};
 
 use crate::{CarryError, HostId, Rejection};
 
-/// Why the asked process does not answer a question that it took: proven to be its own word. Nothing was changed by the
-/// question, but where [`Failed`](Self::Failed) or [`OwnerUnavailable`](Self::OwnerUnavailable) says so.
+/// A refusal by the asked process itself, which its seal proves. The question changed no state, unless
+/// [`Failed`](Self::Failed) or [`OwnerUnavailable`](Self::OwnerUnavailable) says that it may have.
 ///
 /// ```
 /// use dirigent_relay::Refused;
@@ -17,19 +17,19 @@ use crate::{CarryError, HostId, Rejection};
 #[serde(tag = "code", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Refused {
-    /// It has no such rule: it is of another version, or does not offer this.
+    /// It does not know this rule, because it has another version or does not offer it.
     #[error("the asked process has no such rule: it is of another version, or does not offer it")]
     UnknownRule,
     /// The question cannot be read.
     #[error("the question cannot be read: {why}")]
     BadQuestion {
-        /// Where, and nothing of what stands there.
+        /// The place of the mistake, without any of the question's content.
         why: String,
     },
     /// The asking process may not act for this agent.
     #[error("the asking process may not act for {agent}: bind the agent to it in the keyring")]
     NotBound {
-        /// Which agent.
+        /// The agent that is not bound to the asking process.
         agent: AgentId,
     },
     /// Only a peer may ask this.
@@ -38,25 +38,25 @@ pub enum Refused {
     /// The asked process does not act for the channel.
     #[error("the asked process does not act for the channel, or not for much longer")]
     Elsewhere,
-    /// The process that acts for the channel, which the asked one asked for a slave, did not answer it.
+    /// The asked process passed a slave's question on, and the process that acts for the channel did not answer.
     #[error(
         "the process that acts for the channel did not answer the asked one; ask again in some seconds"
     )]
     OwnerUnavailable {
-        /// Whether what was asked may have been done there all the same.
+        /// True if the request may have been carried out there nevertheless.
         may_be_done: bool,
     },
-    /// It could not carry the question out.
+    /// It could not carry out the request.
     #[error("{why}")]
     Failed {
-        /// Why not.
+        /// The reason for the failure.
         why: String,
-        /// Whether the change is in force all the same, and only not stored yet, or may be.
+        /// True if the change may be in force nevertheless, for example because only storing it failed.
         may_be_done: bool,
     },
 }
 
-/// Why a question to another process has no answer.
+/// The reason why a question to another process has no answer.
 ///
 /// ```
 /// use dirigent_relay::RelayError;
@@ -68,47 +68,48 @@ pub enum Refused {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RelayError {
-    /// No process is known to act for the channel now. It is taken over within some seconds.
+    /// No process is known to act for the channel now. One takes it over within some seconds.
     #[error("no process acts for the channel now; one will within some seconds")]
     NoOwner,
-    /// The process did not answer in time, which is also what a lost answer looks like.
+    /// The process did not answer in time. A lost answer looks like this, too.
     #[error("{host} did not answer within {within_ms} ms; what was asked may have been done")]
     NoAnswer {
-        /// Who was asked.
+        /// The process that was asked.
         host: HostId,
-        /// In milliseconds.
+        /// The time limit in milliseconds.
         within_ms: u64,
     },
     /// The transport failed.
     #[error("asking {host}: {source}")]
     Carry {
-        /// Who was asked.
+        /// The process that was asked.
         host: HostId,
-        /// What the transport says.
+        /// The error of the transport.
         source: CarryError,
     },
-    /// What came back is no answer of the process that was asked: forged, cut, or sealed with another secret.
+    /// The bytes that came back are not an answer of the asked process. For example, they are forged, cut, or sealed
+    /// with another secret.
     #[error("what came back is no answer of {host}; do both have the same secret?")]
     BadAnswer {
-        /// Who was asked.
+        /// The process that was asked.
         host: HostId,
     },
     /// The question is larger than [`QUESTION_MAX`](crate::QUESTION_MAX), and was not sent.
     #[error("the question is too large to be sent")]
     TooLarge,
-    /// The process answered that it will not.
+    /// The process answered that it refuses.
     #[error("{host}: {source}")]
     Refused {
-        /// Who was asked.
+        /// The process that was asked.
         host: HostId,
-        /// Why it will not.
+        /// The reason for the refusal.
         source: Refused,
     },
 }
 
 impl RelayError {
-    /// Whether what was asked was surely not done. Where it may have been done, the same question may be asked again if its rule
-    /// does nothing twice.
+    /// Returns true if the request was surely not carried out. If it returns false, you may ask again only if the rule
+    /// has no second effect when it is carried out twice.
     pub const fn is_certain(&self) -> bool {
         match self {
             Self::NoOwner | Self::TooLarge => true,
@@ -122,19 +123,19 @@ impl RelayError {
         }
     }
 
-    /// Asking again would not help.
+    /// Returns true if asking again would not help.
     #[doc(hidden)]
     pub fn is_final(&self) -> bool {
         let may_pass = |refused: &Refused| matches!(refused, Refused::Failed { .. });
         matches!(self, Self::TooLarge) || self.refused().is_some_and(|why| !may_pass(why))
     }
 
-    /// What was refused by the asked process itself.
+    /// Returns the refusal, if the asked process itself refused.
     pub const fn refused(&self) -> Option<&Refused> {
         if let Self::Refused { source, .. } = self { Some(source) } else { None }
     }
 
-    /// Why the asked process did not take the question, as the transport has it.
+    /// Returns why the asked process rejected the question, as the transport reports it.
     pub const fn rejection(&self) -> Option<Rejection> {
         if let Self::Carry { source: CarryError::Rejected(rejection), .. } = self {
             Some(*rejection)

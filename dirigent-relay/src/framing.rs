@@ -1,8 +1,8 @@
-//! For transports that route by one text: rule and payload in one frame.
+//! Frames for transports that route by one text: rule and payload in one message.
 
 use crate::Rejection;
 
-/// The rule under which all frames are carried, by a transport whose own rules must not contain its separator (`::`).
+/// The rule that carries all frames, for a transport with rules of its own that must not contain its separator (`::`).
 pub const FRAME_RULE: &str = "dirigent";
 
 /// Puts a rule and its payload into one frame: the rule's length in one byte, the rule, the payload.
@@ -16,7 +16,7 @@ pub const FRAME_RULE: &str = "dirigent";
 /// # Ok::<(), dirigent_relay::Rejection>(())
 /// ```
 ///
-/// A rule of more than 255 bytes is none of this library's; it is cut, and no process answers it.
+/// This library has no rule of more than 255 bytes. Such a rule is cut, and no process answers it.
 pub fn frame(rule: &str, payload: &[u8]) -> Vec<u8> {
     let length = u8::try_from(rule.len()).unwrap_or(u8::MAX);
     let rule = rule.as_bytes().get(..usize::from(length)).unwrap_or_default();
@@ -27,7 +27,7 @@ pub fn frame(rule: &str, payload: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 ///
-/// [`Rejection::Malformed`] where it is none.
+/// Returns [`Rejection::Malformed`] if the bytes are not a frame.
 pub fn unframe(frame: &[u8]) -> Result<(&str, &[u8]), Rejection> {
     let parts = || {
         let (length, rest) = frame.split_first()?;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// The name of one process among those that talk to each other, for example `bot-2`: chosen by its operator, the same
-/// over restarts, and no two processes have it at a time. Between 1 and 64 of the characters `a` to `z`, `0` to `9`, `-`, `_`
-/// and `.`.
+/// The name of one process among those that talk to each other, for example `bot-2`. You choose it, and it stays the
+/// same over restarts. No two processes may have one name at a time. It has between 1 and 64 of the characters `a` to
+/// `z`, `0` to `9`, `-`, `_` and `.`.
 ///
 /// ```
 /// use dirigent_relay::HostId;
@@ -20,17 +20,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(Arc<str>);
 
-/// The text is no name of a process: between 1 and 64 of the characters `a` to `z`, `0` to `9`, `-`, `_` and `.`.
+/// The error for a text that is not the name of a process. A name has between 1 and 64 of the characters `a` to `z`,
+/// `0` to `9`, `-`, `_` and `.`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not the name of a process: expected 1 to 64 of a-z, 0-9, '-', '_' and '.'")]
 #[non_exhaustive]
 pub struct BadHostId;
 
 impl HostId {
-    /// The most bytes that a name has.
+    /// The most bytes of a name.
     pub const MAX: usize = 64;
 
-    /// Returns the name.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

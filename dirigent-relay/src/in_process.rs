@@ -1,4 +1,4 @@
-//! A transport within one process: for tests, and for several Dirigents that one program runs.
+//! A transport within one process, for tests, and for several Dirigents in one program.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use crate::{CarryError, HostId, Relay, Server};
 
-/// Carries questions to servers of the same process. Clones share them.
+/// Carries questions to servers in the same process. Clones share the servers.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -26,18 +26,19 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// A transport that reaches no server yet.
+    /// Creates a transport that reaches no server yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reaches this server by its name, from now on.
+    /// Connects this server, which the transport then reaches by its name.
     pub fn connect(&self, server: Arc<Server>) {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         servers.insert(server.me().clone(), server);
     }
 
-    /// Reaches the server of this name no more.
+    /// Disconnects the server with this name. Questions to it fail as unreachable from then on, which is how a test can
+    /// simulate a process that ended.
     pub fn disconnect(&self, host: &HostId) {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).remove(host);
     }

@@ -1,4 +1,4 @@
-//! Who may ask what: the secrets of the processes, and what each may do.
+//! The secrets of the processes, and the rights of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,7 +7,7 @@ use dirigent::AgentId;
 
 use crate::{HostId, Secret};
 
-/// What a process may do here.
+/// The rights of a process here.
 ///
 /// ```
 /// use dirigent_relay::ProcessRole;
@@ -18,19 +18,19 @@ use crate::{HostId, Secret};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "who serves a question must know what each may do")]
 pub enum ProcessRole {
-    /// It acts for channels of its own, and is trusted as this process is.
+    /// It acts for channels of its own, and is trusted as much as this process.
     Peer,
-    /// It acts for no channel: it may ask and report for these agents, and look.
+    /// It acts for no channel. It may look, and may ask and report for these agents.
     Slave(BTreeSet<AgentId>),
 }
 
 impl ProcessRole {
-    /// A slave that may act for these agents.
+    /// Creates the role of a slave that may act for these agents.
     pub fn slave<A: Into<AgentId>>(agents: impl IntoIterator<Item = A>) -> Self {
         Self::Slave(agents.into_iter().map(Into::into).collect())
     }
 
-    /// Whether it may ask and report for this agent.
+    /// Returns true if the process may ask and report for this agent.
     pub fn may_act_for(&self, agent: &AgentId) -> bool {
         match self {
             Self::Peer => true,
@@ -39,10 +39,10 @@ impl ProcessRole {
     }
 }
 
-/// Which processes this one knows, with the secret of each and what it may do here; and who this one is.
+/// The processes that this one knows, each with its secret and its rights here, and the name of this process.
 ///
-/// A question is sealed with the secret of the process that asks, and so is its answer: a slave needs no secret but its
-/// own.
+/// A question is sealed with the secret of the process that asks, and so is its answer. So a slave needs no secret
+/// except its own.
 ///
 /// ```
 /// use dirigent_relay::{Keyring, ProcessRole, Secret};
@@ -60,26 +60,27 @@ impl ProcessRole {
 pub struct Keyring {
     me: HostId,
     mine: Secret,
-    /// Of all processes that are peers: while it is changed, the old one and the new one.
+    /// The secrets of all processes that are peers. There are two, an old and a new one, while you change it.
     clusters: Vec<Secret>,
     known: BTreeMap<HostId, (Vec<Secret>, ProcessRole)>,
 }
 
 impl Keyring {
-    /// A process that knows no other yet: it may ask those that know its secret.
+    /// Creates the keyring of a process that knows no other yet. It may ask the processes that know its secret.
     pub const fn new(me: HostId, mine: Secret) -> Self {
         Self { me, mine, clusters: Vec::new(), known: BTreeMap::new() }
     }
 
-    /// A process of a cluster in which every process that has the cluster's secret is a peer, whatever its name.
-    /// No slave may have that secret, nor one [made](Secret::of_host) from it.
+    /// Creates the keyring of a process in a cluster. Every process that has the cluster's secret is a peer, whatever
+    /// its name. So give no slave that secret, nor one that is [made](Secret::of_host) from it.
     pub fn of_cluster(me: HostId, cluster: &Secret) -> Self {
         let mine = cluster.of_host(&me);
         Self { me, mine, clusters: vec![cluster.clone()], known: BTreeMap::new() }
     }
 
-    /// Also takes questions of peers that have this secret, while the cluster's secret is changed. No process falls silent in this order:
-    /// give every process the new one here; then every one the new secret as its own, and the old one here; then the new one alone.
+    /// Accepts questions of peers that have this secret, too, while you change the cluster's secret. No process falls
+    /// silent if you do it in this order. First give every process the new secret here. Then make the new secret its
+    /// own, and give it the old one here. Last, remove the old one.
     ///
     /// ```
     /// use dirigent_relay::{Keyring, Secret};
@@ -96,8 +97,9 @@ impl Keyring {
         self
     }
 
-    /// Knows one more process; one of a cluster that is given here is what is said here. A process that is given again has both secrets,
-    /// and the role of the last: so its secret is changed without a pause.
+    /// Adds one more process. For a process of a cluster, this secret and these rights replace those of a peer. If you
+    /// add a process twice, both of its secrets count, with the role of the last call. So you can change its secret
+    /// without a pause.
     #[must_use]
     pub fn with(mut self, host: HostId, secret: Secret, role: ProcessRole) -> Self {
         let (mut secrets, _) =
@@ -107,7 +109,7 @@ impl Keyring {
         self
     }
 
-    /// Which process this is.
+    /// Returns the name of this process.
     pub const fn me(&self) -> &HostId {
         &self.me
     }
@@ -116,7 +118,7 @@ impl Keyring {
         &self.mine
     }
 
-    /// The secrets of a process, and what it may do here.
+    /// Returns the secrets of a process, and its rights here.
     pub(crate) fn of(&self, host: &HostId) -> Option<(Vec<Secret>, ProcessRole)> {
         if let Some(known) = self.known.get(host) {
             return Some(known.clone());

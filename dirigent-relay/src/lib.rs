@@ -1,7 +1,8 @@
-//! One process decides for the channels of one Dirigent, and others ask it.
+//! Lets one process decide for the channels of one Dirigent, while others ask it.
 //!
-//! Where one process asks, another answers: over a [`Relay`], which carries sealed bytes. Who asks is proven by a secret for
-//! each process, and no question is taken twice.
+//! You need it if your agents live in another process than the one that keeps turns. A process asks over a [`Relay`],
+//! which carries sealed bytes to the process that answers. A secret for each process proves who asks, and no question
+//! is accepted twice.
 //!
 //! | you | start with |
 //! | --- | --- |
@@ -12,10 +13,10 @@
 //! | have several processes that decide, or reach other machines | the crate `dirigent-cluster` |
 //! | test without a network | [`InProcess`] |
 
-// From below: `host`, `secret` and `keyring` are the names of processes, their secrets and what each may do.
-// `seal` makes bytes of a question. `relay` is the trait of transports, with `in_process` and `framing`.
-// `rule`, `client` and `server` ask and answer; `rules` are the questions about turns. On top: `master`, `slave`
-// and `tool_use`. `permission` is what a slave shares with the processes of `dirigent-cluster`, `parts` how they get it.
+// From below: `host`, `secret` and `keyring` have the names of processes, their secrets and their rights. `seal` turns
+// a question into bytes. `relay` is the trait of transports, with `in_process` and `framing`. `rule`, `client` and
+// `server` ask and answer, and `rules` has the questions about turns. On top are `master`, `slave` and `tool_use`.
+// `permission` is shared by a slave and the processes of `dirigent-cluster`, which get it through `parts`.
 
 mod client;
 mod counts;
@@ -58,7 +59,7 @@ pub use server::{Asker, Server, Service};
 pub use slave::{DirigentRole, Slave, UnknownRole, WhenUnavailable};
 pub use tool_use::{SlaveToolError, SlaveTools};
 
-/// The code of the README runs.
+/// Runs the code of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -11,24 +11,25 @@ use crate::rule::{read, write};
 use crate::rules::{ChannelRule, CheckTurn, GetChannelState, GetIdentity, TurnComplete};
 use crate::{Asker, Client, Refused, RelayQuestion, Service};
 
-/// How long the asking process waits.
+/// The time that the asking process waits.
 const TIME_LIMIT: std::time::Duration = Client::TIME_LIMIT;
 
-/// Answers [`CheckTurn`], [`TurnComplete`], [`GetIdentity`] and [`GetChannelState`]: given to a [`Server`](crate::Server).
+/// Answers [`CheckTurn`], [`TurnComplete`], [`GetIdentity`] and [`GetChannelState`]. Add it to a
+/// [`Server`](crate::Server).
 ///
-/// All state is here: what is granted to another process counts as if it had been granted to this one, with the same deadlines, so that
-/// a process that ends in the middle of a run stalls nothing. A slave may ask and report only for the agents that are
+/// All state is here. A turn that is granted to another process has the deadlines that it would have in this one, so a
+/// process that ends in the middle of a run stalls no channel. A slave may ask and report only for the agents that are
 /// [bound](crate::ProcessRole::slave) to it.
 ///
-/// The questions of a channel for which another process acts are refused with [`Refused::Elsewhere`]: an `Instance` of `dirigent-cluster` asks
-/// that process.
+/// If another process acts for a channel, questions about it are refused with [`Refused::Elsewhere`]. An `Instance` of
+/// `dirigent-cluster` asks that process instead.
 pub struct Master {
     dirigent: Dirigent,
     identities: Arc<dyn IdentityStore>,
 }
 
 impl Master {
-    /// Answers for the channels of this Dirigent, and from its registry.
+    /// Creates a master that answers for the channels of this Dirigent, and from its registry.
     pub const fn new(dirigent: Dirigent, identities: Arc<dyn IdentityStore>) -> Self {
         Self { dirigent, identities }
     }
@@ -37,13 +38,13 @@ impl Master {
     ///
     /// # Errors
     ///
-    /// What the asking process is answered.
+    /// Returns the refusal that the asking process gets.
     #[doc(hidden)]
     pub async fn ask<Q: ChannelRule>(&self, question: &Q) -> Result<Q::Answer, Refused> {
         let asked =
             self.dirigent.request_here(question.channel(), &question.request(), TIME_LIMIT).await;
         let answer = asked.and_then(ChannelAnswer::into_result).map_err(|error| refused(&error))?;
-        // The answer is to what was asked.
+        // The channel answers the kind of question that was asked, so this does not fail.
         Q::answer(answer).ok_or(Refused::UnknownRule)
     }
 
@@ -87,11 +88,11 @@ impl std::fmt::Debug for Master {
     }
 }
 
-/// Whether the asker may act for the agent, if it acts for one.
+/// Checks that the asker may act for the agent, if there is one.
 ///
 /// # Errors
 ///
-/// [`Refused::NotBound`].
+/// Returns [`Refused::NotBound`] if it may not.
 pub fn bound(asker: &Asker, agent: Option<&AgentId>) -> Result<(), Refused> {
     match agent.filter(|agent| !asker.role.may_act_for(agent)) {
         Some(agent) => Err(Refused::NotBound { agent: agent.clone() }),
@@ -99,10 +100,10 @@ pub fn bound(asker: &Asker, agent: Option<&AgentId>) -> Result<(), Refused> {
     }
 }
 
-/// The answer for an error of the handle. None of these has a message's text or a secret.
+/// Returns the answer for an error of the handle. It contains no message text and no secret.
 pub fn refused(error: &CallError) -> Refused {
     match error {
-        // The next process acts for the channel in a moment.
+        // The next process will act for the channel in a moment.
         CallError::Elsewhere | CallError::Ended(DriverEnd::ShutDown) => Refused::Elsewhere,
         CallError::NotStored | CallError::Failed(_) => failed(error, true),
         CallError::NotRunning

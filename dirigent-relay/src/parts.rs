@@ -1,5 +1,6 @@
-//! What `dirigent-cluster` shares with [`Slave`](crate::Slave) and [`Master`](crate::Master). It is hidden, since the two crates are
-//! released together and it may change with each version: no other crate is to use it.
+//! The parts that `dirigent-cluster` shares with [`Slave`](crate::Slave) and [`Master`](crate::Master). They are
+//! hidden, because the two crates are released together and the parts may change with each version. Do not use them in
+//! another crate.
 
 pub use crate::client::WAY;
 pub use crate::master::{bound, refused};

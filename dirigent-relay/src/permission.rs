@@ -1,4 +1,4 @@
-//! The permission of a run, from the process that acts for the channel, and the end of the run.
+//! The permission of a run, from the process that acts for the channel, and the report of the run's end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use crate::{Client, RelayError};
 /// The way to the process that acts for a channel.
 #[async_trait]
 pub trait Way: Send + Sync + 'static {
-    /// May the agent run?
+    /// Asks whether the agent may run.
     async fn check(&self, question: CheckTurn) -> Result<CheckAnswer, RelayError>;
 
-    /// The run ended.
+    /// Reports that the run ended.
     async fn complete(&self, end: TurnComplete) -> Result<CompleteAnswer, RelayError>;
 }
 
-/// Asks for permissions, and tells the ends of runs. Clones share it.
+/// Asks for permissions, and reports the ends of runs. Clones share their state.
 #[derive(Clone)]
 pub struct Asking {
     shared: Arc<PermissionDesk>,
@@ -35,17 +35,18 @@ struct PermissionDesk {
 }
 
 impl Asking {
-    /// Asks this way, for the process of this client. The settings say what an agent's text means.
+    /// Creates it with this way, for the process of this client. The settings say what an agent's text means.
     pub fn new(way: Arc<dyn Way>, client: &Client, settings: Settings) -> Self {
         let runs = Runs::new(client.me());
         Self { shared: Arc::new(PermissionDesk { way, settings, runs }) }
     }
 
-    /// May this agent run? A question without an answer is a permission where `unanswered` says so.
+    /// Asks whether this agent may run. If there is no answer and `unanswered` returns true, that counts as a
+    /// permission.
     ///
     /// # Errors
     ///
-    /// Why it is to be silent.
+    /// Returns why the agent must stay silent.
     pub async fn may_speak(
         &self,
         channel: ChannelId,
@@ -75,11 +76,11 @@ impl Asking {
         }
     }
 
-    /// An agent's run ended.
+    /// Reports that an agent's run ended.
     ///
     /// # Errors
     ///
-    /// As the way fails.
+    /// Returns the error of the way.
     pub async fn turn_ended(
         &self,
         channel: ChannelId,
@@ -105,9 +106,9 @@ impl fmt::Debug for Asking {
     }
 }
 
-/// The permission of a run, from the process that acts for the channel: made by [`Slave::may_speak`](crate::Slave::may_speak) and by the `Instance` of
-/// `dirigent-cluster`. The end is to be [told](Self::end): where it is not, that process ends the run by
-/// its deadline, and the channel waits until then.
+/// The permission of a run, from the process that acts for the channel. [`Slave::may_speak`](crate::Slave::may_speak)
+/// and the `Instance` of `dirigent-cluster` return it. [Report](Self::end) the run's end. If you do not, the channel
+/// waits until that process ends the run by its deadline.
 #[must_use = "the run's end is to be told, or the channel waits for the run's deadline"]
 pub struct Permission {
     asking: Asking,
@@ -117,38 +118,39 @@ pub struct Permission {
     floor: Floor,
 }
 
-/// What is known of the floor, where an agent may run.
+/// The knowledge about the floor while an agent may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Floor {
-    /// The run holds it.
+    /// The run has the floor.
     Held,
-    /// No turns are kept.
+    /// The channel keeps no turns.
     NotNeeded,
-    /// There was no answer: the run may hold it, and the answer was lost.
+    /// There was no answer, so the run may have the floor although this process does not know it.
     Unknown,
 }
 
 impl Permission {
-    /// Returns the run's name.
+    /// Returns the name of the run.
     pub const fn run(&self) -> RunId {
         self.run
     }
 
-    /// Returns whether it holds the floor. Not where no turns are kept, nor where the master did not answer and the slave
-    /// [allows](crate::WhenUnavailable::Allow) its agents to run then.
+    /// Returns true if the run has the floor. It returns false if the channel keeps no turns. It also does if the
+    /// master did not answer and the slave [allows](crate::WhenUnavailable::Allow) its agents to run then.
     pub const fn holds_floor(&self) -> bool {
         matches!(self.floor, Floor::Held)
     }
 
-    /// The run ended. What it said is posted only where the answer is `accepted`.
+    /// Reports that the run ended. Post its text only if the answer is `accepted`.
     ///
-    /// Where the run was allowed for want of an answer, this tells the master the end once, within the [time limit](Client::TIME_LIMIT): the
-    /// master may have given the run the floor, and would wait for its deadline. The answer is `accepted` whatever comes of it.
+    /// If the run was allowed for want of an answer, this reports the end to the master once, within the [time
+    /// limit](Client::TIME_LIMIT). It does so because the master may have given the run the floor, and would wait for
+    /// its deadline. The answer is then `accepted`, even if the report failed.
     ///
     /// # Errors
     ///
-    /// As the process that acts for the channel, or the way to it, fails: it may be told again, by
-    /// [`Slave::turn_ended`](crate::Slave::turn_ended), or by `Instance::turn_ended`.
+    /// Returns the error of the process that acts for the channel, or of the way to it. You may report the end again,
+    /// with [`Slave::turn_ended`](crate::Slave::turn_ended) or `Instance::turn_ended`.
     pub async fn end(&self, report: RunReport<'_>) -> Result<CompleteAnswer, RelayError> {
         let allowed = CompleteAnswer { accepted: true, duplicate: false };
         let told = match self.floor {

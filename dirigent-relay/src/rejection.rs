@@ -1,7 +1,7 @@
-//! Why a question was not taken.
+//! The reasons to reject a question.
 
-/// Why a question was not taken by the process that it reached: nothing was done. Each has a [code](Self::code) for
-/// transports.
+/// The reason why the process that a question reached rejected it. It carried out no part of it. Each reason has a
+/// [code](Self::code) for transports.
 ///
 /// ```
 /// use dirigent_relay::Rejection;
@@ -12,30 +12,30 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Rejection {
-    /// It is no question as this version writes them.
+    /// The bytes are not a question in the form of this version.
     #[error("the question is malformed, or of another version of the relay")]
     Malformed,
-    /// It is larger than [`QUESTION_MAX`](crate::QUESTION_MAX).
+    /// The question is larger than [`QUESTION_MAX`](crate::QUESTION_MAX).
     #[error("the question is too large")]
     TooLarge,
-    /// It is for another process.
+    /// The question is for another process.
     #[error(
         "the question is for another process: two have one address, or the address is another's"
     )]
     Misdirected,
-    /// It names a process that is not known here.
+    /// The question names a process that is not known here.
     #[error("the asking process is not known here: add it to the keyring")]
     UnknownHost,
-    /// It was not sealed with the secret of the process that it names.
+    /// The question was not sealed with the secret of the process that it names.
     #[error("the question is forged, or the two processes have different secrets")]
     Forged,
-    /// It was taken once already.
+    /// The question was accepted once already.
     #[error("the question was taken already")]
     Replayed,
 }
 
 impl Rejection {
-    /// All of them.
+    /// All rejections.
     pub const ALL: [Self; 6] = [
         Self::Malformed,
         Self::TooLarge,
@@ -45,7 +45,7 @@ impl Rejection {
         Self::Replayed,
     ];
 
-    /// Returns the word for it on the wire.
+    /// Returns the word for this rejection on the wire.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Malformed => "malformed",
@@ -57,7 +57,7 @@ impl Rejection {
         }
     }
 
-    /// The one with this word.
+    /// Returns the rejection with this word.
     pub fn named(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|rejection| rejection.code() == code)
     }

@@ -1,15 +1,15 @@
-//! How questions reach another process: what a transport implements, and what it calls.
+//! The transport of questions to another process: the trait that you implement, and its errors.
 
 use async_trait::async_trait;
 
 use crate::{HostId, Rejection};
 
-/// Carries sealed questions to other processes, and brings their sealed answers. This library has one within a process
-/// ([`InProcess`](crate::InProcess)), and `dirigent-cluster` has one over NATS.
+/// Carries sealed questions to other processes, and returns their sealed answers. This crate has a transport within one
+/// process ([`InProcess`](crate::InProcess)), and `dirigent-cluster` has one over NATS.
 ///
-/// A transport needs to promise nothing: what is lost, doubled, delayed, changed or made up is noticed by who asks or who
-/// answers. It should not repeat by itself, since the asker does. At the other end it gives what arrives to
-/// [`Server::answer`](crate::Server::answer).
+/// If you write a transport, it need not promise anything. The asking or the answering process notices if bytes are
+/// lost, doubled, delayed, changed or forged. Do not repeat a question in the transport, because the client does that.
+/// At the other end, pass the bytes that arrive to [`Server::answer`](crate::Server::answer).
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -31,12 +31,12 @@ use crate::{HostId, Rejection};
 /// ```
 #[async_trait]
 pub trait Relay: Send + Sync + 'static {
-    /// Carries one question, and returns the answer as it came. The asker drops the future when its time is over.
+    /// Carries one question, and returns the answer as it came. The client drops the future when its time is over.
     ///
     /// # Errors
     ///
-    /// [`CarryError::Unreachable`] only where the question surely did not leave; [`CarryError::Rejected`] where the other
-    /// process said so; else [`CarryError::NoAnswer`].
+    /// Return [`CarryError::Unreachable`] only if the question surely did not leave. Return [`CarryError::Rejected`] if
+    /// the other process said so, and in all other cases [`CarryError::NoAnswer`].
     async fn carry(
         &self,
         to: &HostId,
@@ -45,7 +45,7 @@ pub trait Relay: Send + Sync + 'static {
     ) -> Result<Vec<u8>, CarryError>;
 }
 
-/// Why no answer was brought.
+/// The reason why the transport has no answer.
 ///
 /// ```
 /// use dirigent_relay::CarryError;
@@ -54,24 +54,25 @@ pub trait Relay: Send + Sync + 'static {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CarryError {
-    /// The question surely did not reach the process: it may be asked again at once.
+    /// The question surely did not reach the process, so you may ask again at once.
     #[error("the process cannot be reached: {0}")]
     Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The question may have been answered, and the answer was lost.
     #[error("the answer was lost, and the question may have been carried out: {0}")]
     NoAnswer(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The process did not take the question: nothing was done. Not proven: what stands in between can say this.
+    /// The process rejected the question and did not carry it out. This is not proven, because a machine in between
+    /// could have sent it.
     #[error(transparent)]
     Rejected(#[from] Rejection),
 }
 
 impl CarryError {
-    /// The question surely did not reach the process.
+    /// Creates the error for a question that surely did not reach the process.
     pub fn unreachable(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Unreachable(why.into())
     }
 
-    /// The question may have been answered.
+    /// Creates the error for a question that may have been answered.
     pub fn no_answer(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::NoAnswer(why.into())
     }

@@ -1,4 +1,4 @@
-//! A question of a rule, and its answer.
+//! The question of a rule, and its answer.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -6,24 +6,24 @@ use serde_json::error::Category;
 
 use crate::Refused;
 
-/// The most bytes of a question with its seal: 1 MiB. A larger one is neither sent nor taken.
+/// The most bytes of a question with its seal: 1 MiB. A larger one is neither sent nor accepted.
 pub const QUESTION_MAX: usize = 1 << 20;
 /// The most bytes of an answer with its seal: 4 MiB.
 pub const ANSWER_MAX: usize = 4 << 20;
 
-/// What is asked under one rule: a value whose JSON is the body of the question.
+/// A question of one rule. Its JSON is the body that is sent.
 pub trait RelayQuestion: Serialize + DeserializeOwned + Send + Sync {
-    /// The rule's name.
+    /// The name of the rule.
     const RULE: &'static str;
-    /// What is answered.
+    /// The answer to the question.
     type Answer: Serialize + DeserializeOwned + Send;
 }
 
-/// Reads a question's body.
+/// Reads the body of a question.
 ///
 /// # Errors
 ///
-/// [`Refused::BadQuestion`] says where, and nothing of what stands there.
+/// Returns [`Refused::BadQuestion`], which names the place of the mistake, without any of the content.
 pub fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refused> {
     serde_json::from_slice(body).map_err(|error| {
         let what = match error.classify() {

@@ -1,5 +1,5 @@
-//! What processes ask each other of turns, as it is written: the rules `check-turn`, `turn-complete`, `get-identity` and
-//! `get-channel-state`.
+//! The questions that processes ask each other about turns, in their written form. The rules are `check-turn`,
+//! `turn-complete`, `get-identity` and `get-channel-state`.
 //!
 //! | rule | question | answer |
 //! | --- | --- | --- |
@@ -19,16 +19,16 @@ use crate::RelayQuestion;
 
 pub use dirigent::ports::{ChannelState, CheckAnswer, CompleteAnswer};
 
-/// May this agent run now? Asking again with the same run changes nothing.
+/// Asks whether this agent may run now. You may repeat the question with its run, because it has no second effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "the fields are those of the rule")]
 pub struct CheckTurn {
-    /// Who is to run.
+    /// The agent that wants to run.
     pub agent_id: AgentId,
-    /// In which channel.
+    /// The channel.
     pub channel_id: ChannelId,
-    /// The run, where the asker names it.
+    /// The run, if the asker has a name for it.
     #[serde(
         default,
         with = "dirigent::written::optional",
@@ -42,27 +42,28 @@ impl RelayQuestion for CheckTurn {
     type Answer = CheckAnswer;
 }
 
-/// This agent's run ended. Telling it again, with the same run, changes nothing.
+/// Reports that this agent's run ended. You may repeat the report with its run, because it has no second effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "the fields are those of the rule")]
 pub struct TurnComplete {
-    /// Whose run.
+    /// The agent that ran.
     pub agent_id: AgentId,
-    /// In which channel.
+    /// The channel.
     pub channel_id: ChannelId,
-    /// The run, where the asker names it.
+    /// The run, if the asker has a name for it.
     #[serde(
         default,
         with = "dirigent::written::optional",
         skip_serializing_if = "Option::is_none"
     )]
     pub run_id: Option<RunId>,
-    /// How it ended: `isEmpty`, and what that does not say: `outcome` and `tail`, the end of the text that is delivered, by which its
-    /// arrival is recognised. A foreign asker may leave both away. Without the tail, the agent's next message is taken for the text.
+    /// The result of the run, written as `isEmpty`, `outcome` and `tail`. The tail is the end of the delivered text,
+    /// which serves to recognise its arrival. A foreign asker may leave out `outcome` and `tail`. Without the tail, the
+    /// agent's next message counts as the text.
     #[serde(flatten, with = "dirigent::written")]
     pub outcome: Outcome,
-    /// The messages that the text became, where the asker knows that they arrived.
+    /// The messages with the text, if the asker knows that they arrived.
     #[serde(default, with = "dirigent::written::list", skip_serializing_if = "Vec::is_empty")]
     pub delivered_message_ids: Vec<MessageId>,
 }
@@ -72,7 +73,7 @@ impl RelayQuestion for TurnComplete {
     type Answer = CompleteAnswer;
 }
 
-/// Who has this account?
+/// Asks which agent has this account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "the fields are those of the rule")]
@@ -86,12 +87,12 @@ impl RelayQuestion for GetIdentity {
     type Answer = Option<Identity>;
 }
 
-/// How does the channel stand?
+/// Asks for the state of a channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "the fields are those of the rule")]
 pub struct GetChannelState {
-    /// Which channel.
+    /// The channel.
     pub channel_id: ChannelId,
 }
 
@@ -100,19 +101,19 @@ impl RelayQuestion for GetChannelState {
     type Answer = ChannelState;
 }
 
-/// A rule about one channel: what it asks, in the words of [`ChannelRequest`].
+/// A rule about one channel, which can be turned into a [`ChannelRequest`].
 #[doc(hidden)]
 pub trait ChannelRule: RelayQuestion {
-    /// The channel.
+    /// Returns the channel.
     fn channel(&self) -> ChannelId;
 
-    /// The agent for which the asker acts.
+    /// Returns the agent that the asker acts for.
     fn agent(&self) -> Option<&AgentId>;
 
-    /// What is asked.
+    /// Returns the request to the channel.
     fn request(&self) -> ChannelRequest;
 
-    /// The rule's answer; `None` for an answer to something else.
+    /// Returns the rule's answer, or `None` if this is the answer to another kind of request.
     fn answer(answer: ChannelAnswer) -> Option<Self::Answer>;
 }
 

@@ -1,4 +1,4 @@
-//! Names for runs, where the host gives none.
+//! Names for runs that the host does not name.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,9 +7,9 @@ use dirigent::hooks::RunId;
 
 use crate::HostId;
 
-/// Draws names of runs that are given nowhere else: from the process's name, a random number, and a count. A channel compares the names of
-/// all its agents' runs. So the number must differ where a process asks in several ways that are made in the same moment, where two
-/// processes have one name by mistake, and where a clock was set back.
+/// Creates unique names for runs, from the process's name, a random number, and a count. They must be unique because a
+/// channel compares the names of all its agents' runs. The random number makes them differ even if one process asks in
+/// several ways that began at the same moment, if two processes have one name by mistake, or if a clock was set back.
 #[derive(Debug)]
 pub(crate) struct Runs {
     start: String,

@@ -1,4 +1,5 @@
-//! A question and its answer as bytes, sealed: they prove who asks, whom, and that no other wrote it.
+//! A question and its answer as sealed bytes. The seal proves who asks and who is asked, and that no other process
+//! wrote them.
 //!
 //! | a question | bytes |
 //! | --- | --- |
@@ -10,7 +11,8 @@
 //! | seal: HMAC-SHA256 over rule, all of the above, and body | 32 |
 //! | body, JSON | the rest |
 //!
-//! An answer is a status, a seal over the question's seal, status and body, and the body.
+//! An answer has three parts: a status, a seal, and the body. The seal covers the question's seal, the status and the
+//! body.
 
 mod session;
 mod window;
@@ -24,7 +26,7 @@ const SEAL: usize = 32;
 const QUESTION: &[u8] = b"dirigent relay question";
 const ANSWER: &[u8] = b"dirigent relay answer";
 
-/// What stands before the body of a question.
+/// The part of a question before its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) from: HostId,
@@ -33,23 +35,23 @@ pub(crate) struct Header {
     pub(crate) number: u64,
 }
 
-/// A question that was read and not yet believed.
+/// A question that was read, but not verified yet.
 pub(crate) struct Sealed<'a> {
     pub(crate) header: Header,
-    /// All that stands before the seal.
+    /// All bytes before the seal.
     head: &'a [u8],
     pub(crate) seal: &'a [u8],
     pub(crate) body: &'a [u8],
 }
 
-/// How a question was answered.
+/// The kind of answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     /// The body is the rule's answer.
     Done = 0,
-    /// The body says why not.
+    /// The body says why the process refuses.
     Refused = 1,
-    /// The question was not looked at: the body is the session in which to ask.
+    /// The process did not look at the question. The body is the session to ask in.
     NewSession = 2,
 }
 
@@ -57,7 +59,7 @@ impl Header {
     fn write(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         for name in [&self.from, &self.to] {
-            // A name has at most 64 bytes.
+            // A name has at most 64 bytes, so its length fits into one.
             bytes.push(u8::try_from(name.as_str().len()).unwrap_or(u8::MAX));
             bytes.extend_from_slice(name.as_str().as_bytes());
         }
@@ -66,7 +68,7 @@ impl Header {
         bytes
     }
 
-    /// Seals a question; returns it with its seal.
+    /// Seals a question. Returns the bytes and their seal.
     pub(crate) fn seal(&self, secret: &Secret, rule: &str, body: &[u8]) -> (Vec<u8>, [u8; SEAL]) {
         let mut bytes = self.write();
         let seal = secret.sign(&[QUESTION, rule.as_bytes(), &bytes, body]);
@@ -77,7 +79,7 @@ impl Header {
 }
 
 impl<'a> Sealed<'a> {
-    /// Takes the bytes apart.
+    /// Takes the bytes of a question apart.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Rejection> {
         Self::parts(bytes).ok_or(Rejection::Malformed)
     }
@@ -95,7 +97,7 @@ impl<'a> Sealed<'a> {
         Some(Self { header: Header { from, to, session, number }, head, seal, body })
     }
 
-    /// Whether it was sealed with this secret, for this rule.
+    /// Returns true if the question was sealed with this secret, for this rule.
     pub(crate) fn is_sealed(&self, secret: &Secret, rule: &str) -> bool {
         secret.is_signed(&[QUESTION, rule.as_bytes(), self.head, self.body], self.seal)
     }
@@ -108,7 +110,7 @@ fn name(bytes: &[u8]) -> Option<(HostId, &[u8])> {
     Some((name, rest))
 }
 
-/// Seals the answer to a question with this seal.
+/// Seals the answer to the question with this seal.
 pub(crate) fn seal_answer(
     secret: &Secret,
     question: &[u8],
@@ -120,7 +122,7 @@ pub(crate) fn seal_answer(
     [&status, &seal[..], body].concat()
 }
 
-/// Reads the answer to a question with this seal; `None` where it is not from who was asked.
+/// Reads the answer to the question with this seal. Returns `None` if the asked process did not write it.
 pub(crate) fn open_answer<'a>(
     secret: &Secret,
     question: &[u8],

@@ -7,8 +7,8 @@ use sha2::Sha256;
 
 use crate::HostId;
 
-/// What a process proves with that a question is its own. Known to it and to those that it asks, and to no other.
-/// `Debug` does not show it.
+/// The secret of a process, which proves that a question is its own. Give it only to that process and to those that it
+/// asks. `Debug` does not show it.
 ///
 /// ```
 /// use dirigent_relay::Secret;
@@ -21,7 +21,7 @@ use crate::HostId;
 #[derive(Clone)]
 pub struct Secret(Hmac<Sha256>);
 
-/// The secret has fewer than 32 bytes; one of 32 random bytes is as it should be.
+/// The error for a secret that has fewer than 32 bytes. Take 32 random bytes, for example from `openssl rand -hex 32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a secret has at least 32 bytes; take 32 random ones, for example of `openssl rand -hex 32`"
@@ -29,7 +29,7 @@ pub struct Secret(Hmac<Sha256>);
 #[non_exhaustive]
 pub struct WeakSecret;
 
-/// The system gave no random bytes, which a process that answers needs at its start.
+/// The error for a system without random bytes, which a process that answers needs at its start.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the system gave no random bytes: {0}")]
 #[non_exhaustive]
@@ -39,11 +39,11 @@ impl Secret {
     /// The fewest bytes of a secret.
     pub const MIN: usize = 32;
 
-    /// Takes these bytes, which are to be random.
+    /// Creates a secret from these bytes, which must be random.
     ///
     /// # Errors
     ///
-    /// [`WeakSecret`] where they are fewer than [`MIN`](Self::MIN).
+    /// Returns [`WeakSecret`] if there are fewer bytes than [`MIN`](Self::MIN).
     pub fn new(bytes: &[u8]) -> Result<Self, WeakSecret> {
         if bytes.len() < Self::MIN {
             return Err(WeakSecret);
@@ -51,23 +51,23 @@ impl Secret {
         Hmac::new_from_slice(bytes).map(Self).map_err(|_| WeakSecret)
     }
 
-    /// Draws a secret from the system's randomness.
+    /// Creates a secret from the system's random bytes.
     ///
     /// # Errors
     ///
-    /// [`NoRandomness`] where the system has none.
+    /// Returns [`NoRandomness`] if the system has none.
     pub fn random() -> Result<Self, NoRandomness> {
         let mut bytes = [0; 64];
         getrandom::fill(&mut bytes).map_err(NoRandomness)?;
         Ok(Self(Hmac::new(&bytes.into())))
     }
 
-    /// Returns the secret of one process, made from this one, which is that of all processes together. Who has the secret
-    /// of one process cannot make that of another.
+    /// Returns the secret of one process, made from this secret of all processes together. The secret of one process is
+    /// not enough to make that of another.
     #[must_use]
     pub fn of_host(&self, host: &HostId) -> Self {
         let made = self.sign(&[b"dirigent relay host", host.as_str().as_bytes()]);
-        // A key of a whole block, which HMAC pads a shorter one to.
+        // HMAC would pad a shorter key to a whole block, so this block is the same key as its first 32 bytes.
         let mut block = [0; 64];
         for (to, from) in block.iter_mut().zip(made) {
             *to = from;
@@ -80,7 +80,8 @@ impl Secret {
         self.over(parts).finalize().into_bytes().into()
     }
 
-    /// Whether the parts were signed with this secret; takes as long whether or not.
+    /// Returns true if the parts were signed with this secret. It takes the same time for a right and a wrong seal, so
+    /// that an attacker learns no part of it.
     pub(crate) fn is_signed(&self, parts: &[&[u8]], seal: &[u8]) -> bool {
         self.over(parts).verify_slice(seal).is_ok()
     }

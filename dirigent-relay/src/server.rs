@@ -1,4 +1,4 @@
-//! Answers questions: checks who asks, and that nothing is taken twice.
+//! Answers questions, after it has checked who asks and that the question is new.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,32 +9,32 @@ use async_trait::async_trait;
 use crate::seal::{Sealed, Sessions, Status, Taken, seal_answer};
 use crate::{HostId, Keyring, NoRandomness, ProcessRole, QUESTION_MAX, Refused, Rejection, Secret};
 
-/// Who asks, proven.
+/// The process that asks, as its seal proves.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Asker {
-    /// Its name.
+    /// The name of the process.
     pub host: HostId,
-    /// What it may do here.
+    /// The rights of the process here.
     pub role: ProcessRole,
 }
 
 /// Answers the questions of some rules.
 #[async_trait]
 pub trait Service: Send + Sync + 'static {
-    /// The rules that it answers.
+    /// Returns the rules that this service answers.
     fn rules(&self) -> &'static [&'static str];
 
-    /// Answers a question of one of these rules; both are JSON. It must return within a bounded time, and be ready to be dropped
-    /// where the asker waits no longer.
+    /// Answers a question of one of these rules. Both question and answer are JSON. Return within a bounded time, and
+    /// be ready to be dropped when the asker stops waiting.
     ///
     /// # Errors
     ///
-    /// Why it will not; this is the answer.
+    /// Returns why you refuse. The asker receives this as its answer.
     async fn serve(&self, asker: &Asker, rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused>;
 }
 
-/// What a process answers with. A transport gives it all that arrives.
+/// Answers all questions that reach a process. A transport passes everything that arrives to it.
 pub struct Server {
     keys: Keyring,
     sessions: Sessions,
@@ -42,7 +42,7 @@ pub struct Server {
     counts: Arc<ServerCounts>,
 }
 
-/// How many questions were taken and rejected.
+/// The numbers of accepted and of rejected questions.
 #[derive(Debug, Default)]
 pub struct ServerCounts {
     taken: AtomicU64,
@@ -50,61 +50,63 @@ pub struct ServerCounts {
 }
 
 impl ServerCounts {
-    /// Those that were taken, and those that were rejected.
+    /// Returns the number of accepted questions, then of rejected ones.
     pub fn get(&self) -> (u64, u64) {
         (self.taken.load(Ordering::Relaxed), self.rejected.load(Ordering::Relaxed))
     }
 }
 
 impl Server {
-    /// A server that answers nothing yet. It draws a secret of its own, so that no question of an earlier start is taken again.
+    /// Creates a server that answers no rule yet. It draws a secret of its own, so that it accepts no question again
+    /// from an earlier start.
     ///
     /// # Errors
     ///
-    /// [`NoRandomness`] where the system gives no random bytes.
+    /// Returns [`NoRandomness`] if the system gives no random bytes.
     pub fn new(keys: Keyring) -> Result<Self, NoRandomness> {
         Secret::random().map(|start| Self::with_start(keys, start))
     }
 
-    /// The same, with this secret of the start, for a test that is to run the same again. Elsewhere it must be random and new at each
-    /// start: with an old one, recorded questions are carried out again.
+    /// Creates a server with this secret of its start, so that a test can repeat a run exactly. Elsewhere the secret
+    /// must be random and new at each start. With an old one, recorded questions would be carried out again.
     pub fn with_start(keys: Keyring, start: Secret) -> Self {
         let sessions = Sessions::new(start);
         Self { keys, sessions, services: Vec::new(), counts: Arc::default() }
     }
 
-    /// Answers the rules of this service, too. Where two have one rule, the first answers.
+    /// Adds a service that answers its rules. If two services have one rule, the first one answers.
     #[must_use]
     pub fn with(mut self, service: Arc<dyn Service>) -> Self {
         self.services.push(service);
         self
     }
 
-    /// Which process this is.
+    /// Returns the name of this process.
     pub const fn me(&self) -> &HostId {
         self.keys.me()
     }
 
-    /// How many questions were taken, and how many were rejected, since the start.
+    /// Returns how many questions were accepted, and how many were rejected, since the start.
     pub fn counts(&self) -> (u64, u64) {
         self.counts.get()
     }
 
-    /// The counts, for what is read while the server answers.
+    /// Returns the counts, to be read while the server answers.
     #[doc(hidden)]
     pub fn shared_counts(&self) -> Arc<ServerCounts> {
         Arc::clone(&self.counts)
     }
 
-    /// Answers a question as it arrived. Any bytes may be given.
+    /// Answers a question as it arrived. You may pass any bytes.
     ///
     /// # Errors
     ///
-    /// Why it was not taken: nothing was done. A transport carries the [code](Rejection::code).
+    /// Returns why the question was rejected. In that case no part of it was carried out. A transport carries the
+    /// [code](Rejection::code) back.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future ends the work, which may have been done.
+    /// Dropping the future stops the work, although a part of it may have been done.
     pub async fn answer(&self, rule: &str, question: &[u8]) -> Result<Vec<u8>, Rejection> {
         let answer = self.checked(rule, question).await;
         match &answer {
@@ -130,7 +132,7 @@ impl Server {
         }
         let (secrets, may) = self.keys.of(&header.from).ok_or(Rejection::UnknownHost)?;
         let of_it = secrets.into_iter().find(|secret| sealed.is_sealed(secret, rule));
-        // It is answered with the secret that it knows.
+        // The answer is sealed with the secret that the asker used, because it may not know the other one yet.
         let secret = of_it.ok_or(Rejection::Forged)?;
         let (status, body) = match self.sessions.take(&header.from, header.session, header.number) {
             Taken::Again => return Err(Rejection::Replayed),

@@ -1,4 +1,4 @@
-//! A process that acts for no channel: it asks the master.
+//! A process that acts for no channel, and asks the master.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +17,7 @@ use crate::rules::{
 };
 use crate::{Client, HostId, Permission, RelayError};
 
-/// What a process is to the others: the setting `dirigentRole`.
+/// The role of a process among the others: the setting `dirigentRole`.
 ///
 /// ```
 /// use dirigent_relay::DirigentRole;
@@ -28,15 +28,15 @@ use crate::{Client, HostId, Permission, RelayError};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the setting has these two values")]
 pub enum DirigentRole {
-    /// It holds the state, and answers the slaves: a [`Master`](crate::Master) in its [`Server`](crate::Server). Without a
-    /// relay this is what every process is.
+    /// It has the state, and answers the slaves with a [`Master`](crate::Master) in its [`Server`](crate::Server).
+    /// Without a relay every process is a master.
     #[default]
     Master,
-    /// It holds no state, and asks: a [`Slave`].
+    /// It has no state, and asks as a [`Slave`].
     Slave,
 }
 
-/// The text is no role: `master` or `slave`.
+/// The error for a text that is not a role: `master` or `slave`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a role: expected `master` or `slave`")]
 #[non_exhaustive]
@@ -54,20 +54,21 @@ impl FromStr for DirigentRole {
     }
 }
 
-/// What a slave does where the master does not answer. That it rejects a question is no answer, since nothing proves who said so: a slave
-/// with an old secret is one without a master ([`RelayError::rejection`](crate::RelayError::rejection) says why).
+/// The behaviour of a slave when the master does not answer. A rejected question counts as unanswered, because a
+/// rejection does not prove who sent it. So a slave with an old secret behaves like one without a master.
+/// [`RelayError::rejection`](crate::RelayError::rejection) says why.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "there is no third answer")]
 pub enum WhenUnavailable {
-    /// No agent runs: two speakers are worse than none.
+    /// No agent runs, because two speakers are worse than none.
     #[default]
     Deny,
     /// Agents run as if the library were absent. Two may speak at once.
     Allow,
 }
 
-/// A process that holds no state of any channel: whether an agent may run, and what becomes of its turn, the master
-/// decides. It posts nothing, deletes nothing and reads nothing in the chat; what its agents say, its host posts after the permission.
+/// A process that has no state of any channel. The master decides if an agent may run, and how its turn ends. A slave
+/// posts, deletes and reads no message in the chat. After the permission, your host posts the text of its agents.
 ///
 /// ```no_run
 /// # async fn model() -> String { String::new() }
@@ -109,12 +110,13 @@ impl Way for WayToMaster {
 }
 
 impl Slave {
-    /// Asks this master. The settings say what an agent's text means: when it is silence, and when it is complete.
+    /// Creates a slave that asks this master. The settings say what an agent's text means: when it is silence, and when
+    /// it is complete.
     pub fn new(client: Client, master: HostId, settings: Settings) -> Self {
         Self::with(client, master, settings, WhenUnavailable::default())
     }
 
-    /// The same, with what is done where the master does not answer.
+    /// Creates a slave, and chooses its behaviour when the master does not answer.
     pub fn with(
         client: Client,
         master: HostId,
@@ -126,11 +128,13 @@ impl Slave {
         Self { shared, asking }
     }
 
-    /// May this agent run now? To be asked before its model is called. Asking again with the same run changes nothing.
+    /// Asks whether this agent may run now. Ask before you call its model. You may ask again with the run's name,
+    /// because that has no second effect.
     ///
     /// # Errors
     ///
-    /// Why it is to be silent; [`Denied::RelayUnavailable`] where the master does not answer in time.
+    /// Returns why the agent must stay silent, for example [`Denied::RelayUnavailable`] if the master does not answer
+    /// in time.
     pub async fn may_speak(
         &self,
         channel: ChannelId,
@@ -143,11 +147,12 @@ impl Slave {
         self.asking.may_speak(channel, agent, run, unanswered).await
     }
 
-    /// An agent's run ended. For hosts that hear of it elsewhere than where they asked. Telling it again changes nothing.
+    /// Reports that an agent's run ended. Use it if your host learns of the end in another place than where it asked.
+    /// You may repeat the report, because it has no second effect.
     ///
     /// # Errors
     ///
-    /// As the master, or the way to it, fails: it may be told again, with the same run.
+    /// Returns the error of the master, or of the way to it. You may report the end again with its run.
     pub async fn turn_ended(
         &self,
         channel: ChannelId,
@@ -162,23 +167,23 @@ impl Slave {
     ///
     /// # Errors
     ///
-    /// As the master, or the way to it, fails.
+    /// Returns the error of the master, or of the way to it.
     pub async fn identity(&self, account: UserId) -> Result<Option<Identity>, RelayError> {
         let question = GetIdentity { discord_user_id: account };
         self.shared.client.ask(&self.shared.master, &question).await
     }
 
-    /// Returns how a channel stands.
+    /// Returns the state of a channel.
     ///
     /// # Errors
     ///
-    /// As the master, or the way to it, fails.
+    /// Returns the error of the master, or of the way to it.
     pub async fn channel_state(&self, channel: ChannelId) -> Result<ChannelState, RelayError> {
         let question = GetChannelState { channel_id: channel };
         self.shared.client.ask(&self.shared.master, &question).await
     }
 
-    /// Whom it asks, and how.
+    /// Returns the client, and the master that it asks.
     pub(crate) fn way(&self) -> (&Client, &HostId) {
         (&self.shared.client, &self.shared.master)
     }

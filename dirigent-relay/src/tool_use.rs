@@ -1,4 +1,4 @@
-//! Tools of agents that live in a slave: the master carries them out.
+//! Tools for agents that live in a slave. The master carries them out.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use crate::rule::{read, write};
 use crate::{Asker, Refused, RelayError, RelayQuestion, Service, Slave};
 
-/// How long the master may take: it may have to create a channel, and to wait for the chat.
+/// The longest time that the master may take. It may have to create a channel, and to wait for the chat.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// Call a tool for this agent.
+/// Asks to call a tool for this agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -30,21 +30,21 @@ pub struct UseTool {
 }
 
 impl UseTool {
-    /// The caller calls the tool of this name.
+    /// Creates a request of this caller for the tool with this name.
     pub fn new(caller: &Caller, name: &str, arguments: Value) -> Self {
         let (agent_id, guild_id, channel_id) = (caller.agent.clone(), caller.guild, caller.channel);
         Self { agent_id, guild_id, channel_id, name: name.to_owned(), arguments }
     }
 }
 
-/// What came of it.
+/// The result of a tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::exhaustive_enums, reason = "a tool answers or fails")]
 pub enum ToolAnswer {
     /// The tool's result.
     Done(Value),
-    /// Its error, as a model is to read it.
+    /// The tool's error, in the form for a model.
     Error(Value),
 }
 
@@ -53,16 +53,16 @@ impl RelayQuestion for UseTool {
     type Answer = ToolAnswer;
 }
 
-/// Carries out the tools of agents that live in slaves: given to the [`Server`](crate::Server) of a master. A slave may call
-/// tools only for the agents that are [bound](crate::ProcessRole::slave) to it. The caller has no folder here: a discussion is concluded with
-/// a summary's text.
+/// Carries out the tools of agents that live in slaves. Add it to the [`Server`](crate::Server) of a master. A slave
+/// may call tools only for the agents that are [bound](crate::ProcessRole::slave) to it. The caller has no folder here,
+/// so an agent must conclude a discussion with the text of its summary.
 #[derive(Debug)]
 pub struct SlaveTools {
     tools: Tools,
 }
 
 impl SlaveTools {
-    /// Carries them out with these.
+    /// Creates the service with these tools.
     pub const fn new(tools: Tools) -> Self {
         Self { tools }
     }
@@ -88,8 +88,8 @@ impl Service for SlaveTools {
     }
 }
 
-/// Why a tool was not carried out for an agent of a slave. Serialised it is `{"error": code, "message": text}`, for the
-/// agent's model.
+/// The reason why a tool was not carried out for an agent of a slave. Serialised, it is `{"error": code, "message":
+/// text}` for the agent's model.
 ///
 /// ```
 /// use dirigent_relay::SlaveToolError;
@@ -105,13 +105,13 @@ pub enum SlaveToolError {
         "This tool works only in the bot's master process, which does not offer it here. Ask a person to call it there."
     )]
     NotMaster,
-    /// The master's answer: the error of the tool itself, in the form in which it is serialised.
+    /// The master's answer is an error of the tool itself, in its serialised form.
     #[error("{}", message(.0))]
     Tool(Value),
     /// There was no answer.
     #[error("{source}. {}", advice(source))]
     Relay {
-        /// Why there is none.
+        /// The reason why there is no answer.
         source: RelayError,
     },
 }
@@ -140,11 +140,12 @@ impl Serialize for SlaveToolError {
 }
 
 impl Slave {
-    /// Has a tool carried out by the master, for an agent that is bound to this process. The caller's folder stays behind.
+    /// Asks the master to carry out a tool, for an agent that is bound to this process. The caller's folder is not
+    /// sent.
     ///
     /// # Errors
     ///
-    /// Serialise it as the model's answer.
+    /// Returns an error that you can serialise as the model's answer.
     pub async fn use_tool(
         &self,
         caller: &Caller,

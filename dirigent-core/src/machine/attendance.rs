@@ -5,7 +5,7 @@ use crate::machine::step::Step;
 use crate::state::speaker_list::SeatTurn;
 use crate::{AgentKey, Cause, Effect, Notice, Refusal};
 
-/// Follows who is online.
+/// Follows which agents are online.
 pub(crate) struct Attending<'s, 'o> {
     pub(crate) step: &'s mut Step<'o>,
 }
@@ -19,7 +19,7 @@ impl Attending<'_, '_> {
         self.mark(agent, true)?;
         let step = &mut *self.step;
         let permit = step.state.reminders.permit();
-        // A reply that is made still goes out, by a permit or in a turn.
+        // A reply that was made still goes out, by a permit or in a turn, because a crash afterwards does not unsay it.
         if permit.is_some_and(|permit| !permit.is_delivering()) {
             step.take_permit_from(agent);
         }
@@ -74,7 +74,7 @@ impl Attending<'_, '_> {
         Ok(())
     }
 
-    /// The agent has turns again: after all others, unless it has had one in this cycle.
+    /// Gives the agent its turns back. If it has not had one in this cycle, its place is behind all others.
     fn assign(&mut self, agent: AgentKey) {
         let state = &mut *self.step.state;
         state.roster.attendance.edit().readmit(agent);

@@ -1,4 +1,4 @@
-//! Waking the agent that has the floor (rules 30, 40, 42, 49, 54 and 75)
+//! Triggering the agent that has the floor (rules 30, 40, 42, 49, 54 and 75)
 
 use crate::machine::ending::TurnEnd;
 use crate::machine::out::Out;
@@ -8,7 +8,7 @@ use crate::state::{Floor, Grant, Phase, Situation, StaleTrigger, Words};
 use crate::values::config::TriggerCleanup;
 use crate::{Cause, Effect, MessageId};
 
-/// Calls the agent that has the floor, and hands it what people said.
+/// Triggers the agent that has the floor, and hands it what people said.
 pub(crate) struct Caller<'a, 'o> {
     pub(crate) standing: &'a Situation,
     pub(crate) floor: &'a mut Floor,
@@ -17,12 +17,12 @@ pub(crate) struct Caller<'a, 'o> {
 }
 
 impl Caller<'_, '_> {
-    /// Wakes the agent of a new turn, or of one that goes on after a hold: with all its time, and
-    /// with what people said.
+    /// Triggers the agent of a new turn, or of one that goes on after a hold. The agent has all its time, and gets what
+    /// people said.
     #[inline]
     pub(crate) fn trigger_anew(&mut self) {
         if self.standing.is_paused() {
-            // Neither the turn's end runs on hold, nor is the queue handed to an agent that is not woken.
+            // On hold the agent is not triggered, so its turn has no end yet, and the queue waits with it.
             return self.trigger(None);
         }
         let chat_now = self.standing.chat_now(self.out.now);
@@ -31,8 +31,8 @@ impl Caller<'_, '_> {
         self.trigger(queued);
     }
 
-    /// Wakes the agent that has the floor and gives it time to start, and these messages; not while
-    /// on hold.
+    /// Triggers the agent that has the floor, gives it time to start, and hands it these messages. On hold it does none
+    /// of that.
     #[inline]
     pub(crate) fn trigger(&mut self, handed: Option<Span>) {
         let (agent, attempt) = if let Phase::Granted(grant) = &self.floor.phase {
@@ -45,10 +45,10 @@ impl Caller<'_, '_> {
         let turn = self.floor.turn;
         self.set_start_deadline();
         if self.standing.is_paused() {
-            // The agent is woken when the hold ends; what it was to be handed waits for that.
+            // The agent is triggered when the hold ends. The messages that it should get wait for that.
             return self.keep(handed);
         }
-        // The next trigger takes the old ones away that waited for it.
+        // This trigger takes the place of the old ones that waited for it, so they are removed.
         self.out.remove_stale(|trigger| trigger.due.is_none());
         if let Some(Span { first, last }) = handed {
             self.words.wake_unserved = true;
@@ -62,13 +62,14 @@ impl Caller<'_, '_> {
         self.floor.set_start_deadline(self.standing, self.out.now, self.out.config);
     }
 
-    /// Keeps these messages for the next grant.
+    /// Queues these messages for the next grant.
     pub(crate) fn keep(&mut self, span: Option<Span>) {
         let is_change = self.words.enqueue(span);
         self.out.changed_if(is_change);
     }
 
-    /// The agent that is awaited may not have heard its trigger.
+    /// Triggers the agent again that should have started, because it may not have heard its trigger. For example, the
+    /// gateway was lost while the trigger was posted.
     pub(crate) fn trigger_again(&mut self) {
         let waits = !self.standing.is_paused() && !self.standing.is_chat_away();
         if self.floor.phase.awaits_start() && waits {
@@ -77,8 +78,8 @@ impl Caller<'_, '_> {
         }
     }
 
-    /// The granted agent did not start: it is woken once more, unless its turn is over, then
-    /// skipped. One that has spoken is not waited for any longer.
+    /// Handles a granted agent that did not start. It is triggered once more, unless its turn is over, and then
+    /// skipped. An agent that has already spoken is not waited for any longer.
     pub(crate) fn on_start_late(&mut self) -> Option<TurnEnd> {
         let end = self.floor.end();
         if let Phase::Continuing { agent, .. } = self.floor.phase {
@@ -88,7 +89,8 @@ impl Caller<'_, '_> {
             return None;
         };
         let agent = *agent;
-        // What came first is what is late: the turn's own end leaves no time to be woken again.
+        // The deadline that came first is the one that passed. If it is the turn's own end, there is no time left for
+        // another trigger.
         let is_over = end.is_some_and(|end| until.is_none_or(|until| end <= until));
         if *attempt >= self.out.config.deadlines.retriggers || is_over {
             return Some(TurnEnd { agent, turn: SeatTurn::Skipped, cause: Cause::StartTimedOut });
@@ -99,7 +101,7 @@ impl Caller<'_, '_> {
         None
     }
 
-    /// A trigger message stands in the channel: the policy says when it goes.
+    /// Removes a posted trigger message, now or later, as the policy says.
     pub(crate) fn dispose(&mut self, message: MessageId) {
         let due = match self.out.config.trigger_cleanup {
             TriggerCleanup::Never => return,

@@ -1,4 +1,4 @@
-//! What is due next, and why (rules 40 and 41)
+//! The next deadline, and its reason (rules 40 and 41)
 
 use core::time::Duration;
 
@@ -6,10 +6,10 @@ use crate::machine::look::Look;
 use crate::state::{Phase, REMINDERS_MAX, Reminders, State, TurnTerms};
 use crate::{Deadline, DeadlineReason, Timestamp};
 
-/// How long a discussion that was reminded in vain is kept at least, where no time is set.
+/// The least time that a discussion with reminders in vain stays open, if no time is set.
 const PATIENCE_MIN: Duration = Duration::from_secs(600);
 
-/// The earliest of several deadlines; of equal ones the first that was considered.
+/// The earliest of several deadlines. Of equal ones, the first that was considered.
 struct Earliest(Option<Deadline>);
 
 impl Earliest {
@@ -22,13 +22,13 @@ impl Earliest {
     }
 }
 
-/// The earliest moment at which something is due.
+/// Returns the earliest moment at which something is due.
 #[inline]
 pub(crate) fn next_deadline(look: &Look<'_>) -> Option<Deadline> {
     let State { standing, floor, roster, .. } = look.state;
     let mut next = Earliest(None);
     if let Some(refresh) = roster.refresh {
-        // While the chat is away, the wait for the list stands still.
+        // While the chat is away, the wait for the list stands still, because no list could arrive.
         let until = (!standing.is_chat_away()).then_some(refresh.until);
         next.consider(until, DeadlineReason::Members);
     }
@@ -50,8 +50,8 @@ pub(crate) fn next_deadline(look: &Look<'_>) -> Option<Deadline> {
     next.0
 }
 
-/// When the channel goes on by itself at the latest. What is due behind a turn, for example a look at the history or
-/// the removal of a trigger message, is none of that, and neither is what only asks again.
+/// Returns the latest moment at which the channel goes on by itself. Work behind a turn is not counted, for example a
+/// look at the history or the removal of a trigger message, and neither is a repeated request.
 pub(crate) fn goes_on_at(look: &Look<'_>) -> Option<Timestamp> {
     let State { standing, floor, roster, words, delivery, .. } = look.state;
     if standing.is_paused() {
@@ -64,12 +64,14 @@ pub(crate) fn goes_on_at(look: &Look<'_>) -> Option<Timestamp> {
             let quiet = quiet.filter(|_| !standing.is_chat_away());
             quiet.into_iter().chain(look.turn_ends_at()).min()
         }
-        // What people said meanwhile is asked about next.
+        // If people wrote more during the wait, the orchestrator is asked about that next, so the turn does not go on
+        // yet.
         Phase::Waiting(_) => {
             let waiting = floor.waiting.as_ref().filter(|waiting| waiting.more.is_none());
             waiting.map(|waiting| waiting.until)
         }
-        // A list that was never read is unknown then. While the chat is away, the wait for the list stands still.
+        // A list that was never read makes the members unknown then. While the chat is away, the wait for the list
+        // stands still.
         Phase::Refreshing(_) => {
             let is_waited_for = roster.read_at.is_some() && !standing.is_chat_away();
             roster.refresh.filter(|_| is_waited_for).map(|refresh| refresh.until)
@@ -77,7 +79,8 @@ pub(crate) fn goes_on_at(look: &Look<'_>) -> Option<Timestamp> {
         Phase::Dormant if words.wake_pending => {
             let settled = look.state.cycle.settling().map(|settling| settling.until);
             let wakes = settled.into_iter().chain(cap_deadline(look)).min();
-            // A ceiling of time that is reached by then keeps the channel asleep.
+            // If a ceiling of time is reached by then, the channel stays dormant. A simulation found that a time was
+            // named at which no agent woke.
             wakes.filter(|at| Look { now: *at, ..*look }.may_wake())
         }
         Phase::Dormant
@@ -89,7 +92,7 @@ pub(crate) fn goes_on_at(look: &Look<'_>) -> Option<Timestamp> {
     }
 }
 
-/// The deadlines of the phase itself.
+/// Adds the deadlines of the phase itself.
 #[inline]
 fn of_the_phase(look: &Look<'_>, next: &mut Earliest) {
     let State { standing, floor, words, reminders, delivery, .. } = look.state;
@@ -109,7 +112,7 @@ fn of_the_phase(look: &Look<'_>, next: &mut Earliest) {
         Phase::Confirming { since, .. } => {
             if let Some(delivery) = delivery {
                 let quiet = delivery.quiet_deadline(*since, look.config);
-                // While the chat is away, that nothing arrives says nothing.
+                // While the chat is away, silence proves nothing, because no message can arrive.
                 next.consider(quiet.filter(|_| !standing.is_chat_away()), DeadlineReason::Quiet);
                 next.consider(look.turn_ends_at(), DeadlineReason::Delivery);
                 next.consider(delivery.polls.due(), DeadlineReason::Poll);
@@ -138,8 +141,8 @@ fn of_the_phase(look: &Look<'_>, next: &mut Earliest) {
     }
 }
 
-/// When the discussion is archived without its initiator: it lay idle at a ceiling, or its
-/// initiator was reminded [`REMINDERS_MAX`] times and nothing was said.
+/// Returns when the discussion is archived without its initiator. Either it lay idle at a ceiling, or its initiator was
+/// reminded [`REMINDERS_MAX`] times in vain.
 fn overdue_at(look: &Look<'_>) -> Option<Timestamp> {
     let State { standing, floor, quota, reminders, .. } = look.state;
     let reminders: Reminders = reminders.value();
@@ -158,13 +161,14 @@ fn overdue_at(look: &Look<'_>) -> Option<Timestamp> {
     let patience = config.discussion.overdue_archive_after;
     let at_ceiling = at_ceiling.and_then(|at| Some(at + patience?));
     let in_vain = reminders.last_at.filter(|_| reminders.sent >= REMINDERS_MAX);
-    // Without a time of its own, a discussion in vain is kept for one more reminder's time.
+    // If no time is set, a discussion with reminders in vain stays open for the time of one more reminder. An initiator
+    // that never uses its last permit would otherwise keep the discussion open for ever.
     let kept = patience.unwrap_or(config.discussion.reminder_interval.max(PATIENCE_MIN));
     let in_vain = in_vain.map(|at| at.max(idle_since) + kept);
     at_ceiling.into_iter().chain(in_vain).min()
 }
 
-/// When an agent may speak again for which a wake is pending.
+/// Returns when an agent may speak again, if a wake is pending for it.
 fn cap_deadline(look: &Look<'_>) -> Option<Timestamp> {
     let State { roster, quota, .. } = look.state;
     let is_capped = look.config.budget.agent_turns_per_hour.is_some();

@@ -1,4 +1,4 @@
-//! How a turn ends: what is written down of it, and what of it is forgotten (rules 20, 23, 31 and 49)
+//! The end of a turn: what is recorded of it, and what is forgotten (rules 20, 23, 31 and 49)
 
 use crate::machine::out::Out;
 use crate::state::speaker_list::SeatTurn;
@@ -9,13 +9,13 @@ use crate::{AgentKey, Cause};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TurnEnd {
     pub(crate) agent: AgentKey,
-    /// What became of the turn. An agent that has said something has spoken in any case.
+    /// The result of the turn. An agent that has said something has spoken in any case.
     pub(crate) turn: SeatTurn,
     pub(crate) cause: Cause,
 }
 
 impl TurnEnd {
-    /// The speaker's reply has arrived, or is taken for arrived.
+    /// Ends a turn with a reply that has arrived, or is assumed to have arrived.
     pub(crate) const fn spoke(agent: AgentKey, cause: Cause) -> Self {
         Self { agent, turn: SeatTurn::Spoke, cause }
     }
@@ -24,12 +24,12 @@ impl TurnEnd {
         Self { agent, turn: SeatTurn::Passed, cause }
     }
 
-    /// The speaker loses the floor.
+    /// Ends a turn because the speaker loses the floor.
     pub(crate) const fn skipped(agent: AgentKey, cause: Cause) -> Self {
         Self { agent, turn: SeatTurn::Skipped, cause }
     }
 
-    /// Whether the turn took too long.
+    /// Returns true if the turn took too long.
     pub(crate) const fn is_timeout(self) -> bool {
         matches!(self.cause, Cause::StartTimedOut | Cause::RunTimedOut | Cause::SignalMissing)
     }
@@ -47,22 +47,24 @@ pub(crate) struct Ending<'a, 'o> {
 }
 
 impl Ending<'_, '_> {
-    /// Writes down how the speaker's turn ended.
+    /// Records how the speaker's turn ended.
     #[inline]
     pub(crate) fn record(&mut self, TurnEnd { agent, turn, cause }: TurnEnd) {
-        // One that passed had nothing to say to what it was given; one that failed did not take what it was given since
-        // the last part of its reply.
+        // An agent that passed has taken its words: it had nothing to say to them. One that failed has not taken what
+        // it got since the last part of its reply. That counted as taken once, and the channel slept over the word.
         let is_taken =
             turn != SeatTurn::Skipped && !matches!(cause, Cause::RunFailed | Cause::SignalMissing);
-        // Where no other takes what a run was given that was cut off, its agent does, once it is back.
+        // The words of a run that was cut off are for its agent, once it is back, if no other agent takes them. When a
+        // process was cut off from the others, all its agents went offline one after the other, and the word was given
+        // to none of them again.
         let is_cut_off =
             matches!(cause, Cause::RunLost | Cause::AgentOffline | Cause::AgentMayNotWrite)
                 && matches!(self.floor.phase, Phase::Running { receipt: false, .. })
                 && !self.floor.has_spoken();
         self.words.wake_unserved = !is_taken && (self.words.wake_unserved || is_cut_off);
         let turn = if self.floor.has_spoken() { SeatTurn::Spoke } else { turn };
-        // Of a turn that passed nothing is on its way, but for what its host recognised as said before; of a whole reply
-        // nothing more.
+        // A turn that passed has no messages on their way, unless its host recognised a repetition. A turn with a whole
+        // reply has no further ones.
         let is_over = turn == SeatTurn::Passed && cause != Cause::Repeated;
         if !is_over && !self.has_whole_reply(cause) {
             self.list.expect_late_pieces(agent, self.out.now);
@@ -79,15 +81,16 @@ impl Ending<'_, '_> {
         self.out.tell(self.floor, Some(agent), cause);
     }
 
-    /// The turn under way, if there is one, ends without an outcome. A turn in which the speaker
-    /// has spoken counts for its cap, and messages of the speaker that come late are pieces of it.
+    /// Ends the turn under way, if there is one, without an outcome. A turn in which the speaker has spoken counts
+    /// towards its cap, and late messages of the speaker are pieces of it.
     pub(crate) fn break_off(&mut self) {
         let Some(agent) = self.floor.speaker() else {
             return;
         };
         self.list.expect_late_pieces(agent, self.out.now);
         if let Some(slot) = self.list.slot_mut(agent) {
-            // It did not finish: it is asked again, also if it spoke last.
+            // It did not finish, so it is asked again, even if it spoke last. A stop and its resume would otherwise
+            // pass over the agent that they cut off.
             slot.nothing_new = false;
         }
         if self.floor.has_spoken() {
@@ -97,8 +100,7 @@ impl Ending<'_, '_> {
         self.leave();
     }
 
-    /// The turn is over: what it has been through is forgotten, and a question to the orchestrator
-    /// needs no answer any more.
+    /// Forgets the history of the turn that is over. An open question to the orchestrator needs no answer now.
     #[inline]
     fn leave(&mut self) {
         if let Some(terms) = self.floor.terms.existing() {
@@ -107,14 +109,14 @@ impl Ending<'_, '_> {
         if let Some(waiting) = self.floor.waiting.take() {
             self.out.pending.settle(waiting.consult);
             for span in waiting.everything_open() {
-                // No agent answered it, so the next one is handed it.
+                // No agent answered it, so the next one gets it.
                 let is_change = self.words.enqueue(span);
                 self.out.changed_if(is_change);
             }
         }
     }
 
-    /// Whether the reply asks for a person, who has not written anyway.
+    /// Returns true if the reply asks for a person, and no person has written already.
     pub(crate) fn asks_for_human(&self) -> bool {
         let asks = self.floor.terms.get().is_some_and(|terms| terms.awaits_human);
         let has_word = || {
@@ -125,16 +127,16 @@ impl Ending<'_, '_> {
         asks && !has_word()
     }
 
-    /// Whether the library delivered the reply of the turn that ends with this cause. An agent of another gateway
-    /// may have read on its own what came meanwhile, so its reply is no last word.
+    /// Returns true if the library delivered the reply of the turn that ends with this cause. An agent of another
+    /// gateway may have read by itself what came during its run, so its reply is not a last word.
     const fn is_delivered(&self, cause: Cause) -> bool {
         matches!((cause, &self.floor.phase), (Cause::ReceiptGiven, Phase::Delivering { .. }))
     }
 
-    /// Whether the turn that ends with this cause has no late pieces: its whole reply is known to
-    /// have arrived.
+    /// Returns true if the turn that ends with this cause has no late pieces, because its whole reply is known to have
+    /// arrived.
     fn has_whole_reply(&self, cause: Cause) -> bool {
-        // A short end may match an earlier piece of the same words, so the length has to fit, too.
+        // A short end may match an earlier piece with the same words, so the length has to fit, too.
         let is_as_long = || self.delivery.is_some_and(Delivery::is_as_long);
         cause == Cause::ReceiptGiven || (cause == Cause::TailMatched && is_as_long())
     }

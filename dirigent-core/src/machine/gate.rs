@@ -1,4 +1,4 @@
-//! May this agent run? (rules 7 to 11)
+//! The gate: may this agent run? (rules 7 to 11)
 
 use crate::machine::look::Look;
 use crate::machine::step::Step;
@@ -6,15 +6,15 @@ use crate::state::situation::Pause;
 use crate::state::{Phase, RunFate, State};
 use crate::{AgentKey, MessageId, Mode, Reason, RunId, Verdict};
 
-/// Why the agent may, or may not, speak now. Changes nothing.
+/// Returns why the agent may, or may not, speak now. It changes no state.
 pub(crate) fn explain(look: &Look<'_>, agent: AgentKey) -> Reason {
     let reason = reason(look, Some(agent), None);
     let waits = reason == Reason::YourTurn && matches!(look.state.floor.phase, Phase::Waiting(_));
-    // A run that is under way may ask again while its turn waits, but its agent is not to speak.
+    // A run that is under way may ask again while its turn waits, but its agent must not speak.
     if waits { Reason::Waiting } else { reason }
 }
 
-/// Why the agent may, or may not, run now.
+/// Returns why the agent may, or may not, run now.
 #[inline]
 fn reason(look: &Look<'_>, agent: Option<AgentKey>, run: Option<RunId>) -> Reason {
     if let Some(reason) = of_the_channel(look.state) {
@@ -46,15 +46,15 @@ fn reason(look: &Look<'_>, agent: Option<AgentKey>, run: Option<RunId>) -> Reaso
     }
 }
 
-/// Whether the run of the turn that waits runs on, and this is it, as far as its name tells.
+/// Returns true if the run of the turn that waits goes on and this is it, as far as its id shows.
 fn waits_running(state: &State, id: Option<RunId>) -> bool {
     let open = state.floor.waiting.as_ref().is_some_and(|waiting| waiting.end.is_none());
     let run = state.floor.turn_run().filter(|_| open);
     run.is_some_and(|run| id.is_none() || run.id == id)
 }
 
-/// Whether this is the agent's own run that runs now, in its turn or by its permit, whatever became
-/// of another agent's run of that name.
+/// Returns true if this is the agent's own run that runs now, in its turn or by its permit. The id alone is not enough,
+/// because another agent's run may have the same name.
 fn runs_now(state: &State, agent: AgentKey, id: RunId) -> bool {
     let State { floor, reminders, .. } = state;
     let in_turn = floor.turn_run().filter(|run| run.agent == agent);
@@ -65,7 +65,7 @@ fn runs_now(state: &State, agent: AgentKey, id: RunId) -> bool {
     is_permitted || in_turn.is_some_and(|run| (runs && run.id == Some(id)) || waits)
 }
 
-/// A reason that holds for every agent.
+/// Returns a reason that holds for every agent.
 fn of_the_channel(state: &State) -> Option<Reason> {
     let standing = &state.standing;
     match (standing.archived.is_some(), standing.pause, standing.mode, &state.floor.phase) {
@@ -76,13 +76,13 @@ fn of_the_channel(state: &State) -> Option<Reason> {
         (_, _, Mode::Report, _) => Some(Reason::Dead),
         (.., Phase::Disabled) => Some(Reason::TooFewAgents),
         (.., Phase::Unknown { .. }) => Some(Reason::MembersUnknown),
-        // A hold bars turns: where none are kept, there is nothing to hold.
+        // A hold denies turns, so it has no effect in a channel that keeps none.
         (_, Some(Pause::Held), ..) => Some(Reason::Held),
         _ => None,
     }
 }
 
-/// Why an agent that has neither floor nor permit may not run.
+/// Returns why an agent that has neither floor nor permit may not run.
 fn of_the_silent(look: &Look<'_>, agent: AgentKey) -> Reason {
     let State { roster, floor, .. } = look.state;
     if roster.is_muted(agent) {
@@ -109,7 +109,7 @@ fn has_nothing_new(look: &Look<'_>, agent: AgentKey) -> bool {
     look.state.roster.list.slot(agent).is_some_and(|slot| look.has_nothing_new(slot))
 }
 
-/// Why no agent has the floor in a channel that keeps turns.
+/// Returns why no agent has the floor in a channel that keeps turns.
 fn of_the_idle(look: &Look<'_>) -> Reason {
     if matches!(look.state.floor.phase, Phase::Refreshing(_)) {
         Reason::Refreshing
@@ -124,7 +124,7 @@ fn of_the_idle(look: &Look<'_>) -> Reason {
     }
 }
 
-/// Why no agent has the floor, where none has it and none may run without it.
+/// Returns why no agent has the floor, if none has it and none may run without it.
 pub(crate) fn silence(look: &Look<'_>) -> Option<Reason> {
     let State { floor, reminders, .. } = look.state;
     let is_idle = floor.speaker().is_none() && reminders.permit().is_none();
@@ -158,9 +158,10 @@ pub(crate) fn answer(
     Verdict::Deny { reason }
 }
 
-/// Whether a denied run is remembered, so that asking again gives the same answer. A channel that is
-/// dead, archived, stopped or finished remembers none: that would cost memory where nothing is kept.
-/// A denial that comes from the run's own past is remembered already.
+/// Returns true if a denied run is remembered, so that it gets the same answer when it asks again. Events come twice:
+/// if a denied run could ask again and be allowed, its first end would count as the second's. A channel that is dead,
+/// archived, stopped or finished remembers none, because that would cost memory in a channel that should cost none. A
+/// denial that comes from the run's own past is remembered already.
 const fn is_remembered(reason: Reason) -> bool {
     !matches!(
         reason,

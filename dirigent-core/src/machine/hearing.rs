@@ -1,4 +1,4 @@
-//! A message was seen: it wakes, asks for another cycle, interrupts, counts, or means nothing (rules 21 to 25)
+//! Messages: each one wakes, asks for another cycle, interrupts, counts, or has no effect (rules 21 to 25)
 
 use crate::machine::ending::TurnEnd;
 use crate::machine::operator::Operator;
@@ -11,13 +11,13 @@ use crate::{
     AgentKey, Author, Cause, Effect, Message, MessageId, MessageKind, Mode, Notice, Refusal, Tail,
 };
 
-/// Takes messages in.
+/// Processes messages.
 pub(crate) struct Hearing<'s, 'o> {
     pub(crate) step: &'s mut Step<'o>,
 }
 
 impl Hearing<'_, '_> {
-    /// A message that mentions agents (rule 62).
+    /// Processes a message that mentions agents (rule 62).
     pub(crate) fn on_addressed(
         &mut self,
         message: &Message,
@@ -81,8 +81,8 @@ impl Hearing<'_, '_> {
         }
     }
 
-    /// What the author wrote, whatever it is, is news to an agent that spoke last. The moderator's messages
-    /// are none: they are not handed to agents.
+    /// Notes that any message of this author is news to an agent that spoke last. The moderator's messages are not,
+    /// because agents do not get them.
     fn tell_others(&mut self, author: Author) {
         let agent = match author {
             Author::Moderator => return,
@@ -93,8 +93,9 @@ impl Hearing<'_, '_> {
         self.step.out.changed_if(is_news);
     }
 
-    /// A message of an agent outside its own turn counts like a turn. Late pieces belong to a
-    /// turn that was counted; and nothing uses up a ceiling between a person's word and the grant.
+    /// Counts a message of an agent outside its own turn like a turn, because rooms loop through the messages that no
+    /// filter counts. Late pieces belong to a turn that was counted already. And no message uses up a ceiling between a
+    /// person's word and the grant.
     #[inline]
     fn count(&mut self, agent: AgentKey, kind: MessageKind) {
         let state = &*self.step.state;
@@ -139,7 +140,7 @@ impl Hearing<'_, '_> {
             | Phase::Delivering { .. }
             | Phase::Continuing { .. }
             | Phase::Waiting(_) => self.hear_in_turn(id, author, addressed),
-            // A person who is queued does not interrupt what the agent has already said.
+            // A person whose message is queued does not interrupt a reply that the agent has already made.
             Phase::Confirming { .. }
                 if author == Author::Human && self.step.interruption().holds_messages() =>
             {
@@ -151,8 +152,8 @@ impl Hearing<'_, '_> {
         }
     }
 
-    /// An agent wrote that runs without asking (rule 83): in its turn that is a part of its reply, and else no turn
-    /// moves by it.
+    /// Processes a message of an agent that runs without asking (rule 83). In its turn it is a part of its reply.
+    /// Outside of it, the message moves no turn.
     fn take_unasked(&mut self, message: &Message, agent: AgentKey) {
         if self.step.state.floor.speaker() == Some(agent) {
             return self.on_piece(message.id, &message.tail);
@@ -165,7 +166,7 @@ impl Hearing<'_, '_> {
         }
     }
 
-    /// An agent wrote outside of its turn.
+    /// Reports that an agent wrote outside of its turn.
     fn tell_unpermitted(&mut self, agent: AgentKey) {
         if self.may_all_speak() {
             self.step.members().recount();
@@ -186,13 +187,13 @@ impl Hearing<'_, '_> {
         }
     }
 
-    /// The message asks for another cycle, for the addressed if it addresses any.
+    /// Requests another cycle, which is for the addressed if the message addresses any.
     fn request_cycle(&mut self, addressed: Option<&[AgentKey]>) {
         self.step.rotation().request_cycle();
         self.step.plan_round(addressed);
     }
 
-    /// The channel wakes with a round of the addressed, unless an agent was chosen to be first.
+    /// Makes the channel wake with a round of the addressed, unless an agent was chosen to be first.
     fn plan_round_on_waking(&mut self, addressed: Option<&[AgentKey]>) {
         self.step.plan_round(addressed);
         let chosen = self.step.state.cycle.chosen().is_some();
@@ -203,7 +204,7 @@ impl Hearing<'_, '_> {
         }
     }
 
-    /// For whom a round is to be held, if the message asks for one.
+    /// Returns the agents that a round is held for, if the message asks for one.
     fn addressed<'a>(&self, author: Author, agents: &'a [AgentKey]) -> Option<&'a [AgentKey]> {
         let asks =
             author == Author::Human && self.step.out.config.people.mentions != MentionRule::Ignored;
@@ -211,7 +212,7 @@ impl Hearing<'_, '_> {
         Some(agents).filter(|agents| asks && agents.iter().any(available))
     }
 
-    /// Whether a message of this author qualifies.
+    /// Returns true if a message of this author qualifies.
     fn qualifies(&self, author: Author) -> bool {
         match author {
             Author::Human => true,
@@ -221,7 +222,8 @@ impl Hearing<'_, '_> {
         }
     }
 
-    /// Whether it is the only agent that has turns: it would be asked to answer itself.
+    /// Returns true if it is the only agent that has turns. Its own words must not wake the channel, because it would
+    /// be asked to answer itself.
     fn is_alone(&self, agent: AgentKey) -> bool {
         let State { roster, standing, .. } = &*self.step.state;
         standing.keeps_turns_of_one(self.step.out.config)
@@ -229,7 +231,7 @@ impl Hearing<'_, '_> {
             && roster.list.slot(agent).is_some()
     }
 
-    /// Whether the agent's messages still count as late pieces of its last turn.
+    /// Returns true if the agent's messages still count as late pieces of its last turn.
     fn is_in_grace(&self, agent: AgentKey) -> bool {
         let grace = self.step.out.config.confirmation.late_grace;
         let from = self.step.state.roster.list.slot(agent).and_then(|slot| slot.grace_from);
@@ -256,7 +258,8 @@ impl Hearing<'_, '_> {
         }
     }
 
-    /// What the agent says while its permit runs wakes the channel when that run is over. Returns whether it runs.
+    /// Marks that the agent spoke while its permit runs, so that the channel wakes when that run is over. Returns true
+    /// if the permit runs.
     fn marks_permit(&mut self, agent: AgentKey) -> bool {
         let permit = self.step.state.reminders.permit_mut();
         let running = permit.filter(|permit| permit.agent == agent && permit.is_running());
@@ -265,7 +268,7 @@ impl Hearing<'_, '_> {
         is_running
     }
 
-    /// This is the one message for which the channel wakes, where that matters.
+    /// Notes that this is the only message that the channel wakes for, if people may take it back.
     fn ask(&mut self, question: MessageId) {
         if self.step.out.config.people.withdraw_deleted {
             self.step.state.cycle.plans.edit().question = Some(question);
@@ -273,15 +276,16 @@ impl Hearing<'_, '_> {
         }
     }
 
-    /// A message was deleted. The question for which the channel wakes asks for nothing any more, if the agent that has the floor
-    /// was not told of it, no turn took it, and nothing else was said (rule 80).
+    /// Processes a deletion (rule 80). The question that the channel wakes for is withdrawn if the agent with the floor
+    /// has not received it, no turn took it, and no other message came.
     pub(crate) fn on_deleted(&mut self, id: MessageId) {
         let State { words, seen, floor, cycle, standing, .. } = &*self.step.state;
         let is_question = cycle.question() == Some(id) && seen.newest == Some(id);
         if !is_question || !self.step.out.config.people.withdraw_deleted {
             return;
         }
-        // A run may have begun whose agent is still to be told: the library waits for a place to call it.
+        // The run may have begun although its agent does not know yet, because the library waits for a free place to
+        // call it. The question can still be taken back then.
         let is_owed = || self.step.out.pending.has_trigger_of(floor.turn);
         let is_unheard = || standing.is_paused() || !cycle.is_told(floor.turn);
         let is_untold = matches!(floor.phase, Phase::Refreshing(_))
@@ -303,7 +307,7 @@ impl Hearing<'_, '_> {
         }
     }
 
-    /// Another author wrote while the reply was on its way.
+    /// Ends the wait for a reply, because another author wrote while it was on its way.
     fn interrupt(&mut self, speaker: AgentKey, author: Author, addressed: Option<&[AgentKey]>) {
         let step = &mut *self.step;
         let awaits = author != Author::Human && step.ending().asks_for_human();
@@ -325,13 +329,14 @@ impl Hearing<'_, '_> {
         }
     }
 
-    /// A message of the speaker in its turn.
+    /// Processes a message of the speaker in its turn.
     fn on_piece(&mut self, id: MessageId, tail: &Tail) {
         let end = self.step.runs().on_piece(id, tail);
         self.step.complete_if(end);
     }
 
-    /// Answers a message in an archived channel with a notice, agents and bots less often.
+    /// Answers a message in an archived channel with a notice. Agents and bots get one less often, because two bots
+    /// would answer each other's notices for ever.
     fn on_message_when_archived(&mut self, message: &Message) -> Result<(), Refusal> {
         if !self.step.remember(message.id, message.backfilled) {
             return Err(Refusal::RepeatedMessage);
@@ -360,7 +365,7 @@ impl Hearing<'_, '_> {
     }
 }
 
-/// Whether the message is talk at all: not the moderator's, and no system message.
+/// Returns true if the message is part of the conversation: it is not the moderator's, and not a system message.
 fn is_conversation(message: &Message) -> bool {
     message.author != Author::Moderator && message.kind != MessageKind::System
 }

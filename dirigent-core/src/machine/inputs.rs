@@ -1,4 +1,4 @@
-//! Every input's way to the handler of its topic, and every deadline's.
+//! Passes each input, and each deadline, to the handler of its topic.
 
 use crate::machine::attendance::Attending;
 use crate::machine::deadlines::next_deadline;
@@ -16,10 +16,10 @@ use crate::{
     RunId, Settlement, Ticket,
 };
 
-/// Two slots' worth of time-outs in one call would mean that a duration of zero got in.
+/// The most deadlines that fire in one call. More of them would mean that a duration of zero got in.
 const EXPIRIES_MAX: usize = 1_024;
 
-/// Takes an input in.
+/// Processes an input.
 pub(crate) fn consider(step: &mut Step<'_>, input: &Input) -> Result<Answer, Refusal> {
     match input {
         Input::Gate { agent, run, latest } => {
@@ -66,19 +66,19 @@ pub(crate) fn consider(step: &mut Step<'_>, input: &Input) -> Result<Answer, Ref
         Input::Finish => Operator { step }.finish()?,
         Input::Spent { cost } => Operator { step }.spend(*cost)?,
         Input::ResetBudget => Operator { step }.reset_budget()?,
-        // The channel takes new rules before the step, and time passes with every input.
+        // The channel adopts new rules before the step, and time passes with every input.
         Input::Reconfigure(_) | Input::Tick => {}
     }
     Ok(Answer::Accepted)
 }
 
-/// Lets everything that is due happen, and gives what is due next. Each expiry counts as happening
-/// now, however late.
+/// Fires every deadline that has passed, and returns the next one. Each counts as happening now, however late it is.
+/// Otherwise a process that slept for an hour would skip every agent of the channel at once.
 #[inline]
 pub(crate) fn expire(step: &mut Step<'_>) -> Option<Deadline> {
     match next_deadline(&step.look()) {
         Some(due) if due.at <= step.out.now => expire_from(step, due),
-        // With most inputs nothing is due.
+        // For most inputs no deadline has passed.
         next => next,
     }
 }
@@ -122,7 +122,7 @@ fn on_due(step: &mut Step<'_>, due: Deadline) {
         DeadlineReason::Reminder => step.reminding().remind(),
         DeadlineReason::Permit => step.expire_permit(),
         DeadlineReason::Overdue => {
-            // Only a channel that is not archived is overdue.
+            // It cannot fail, because only a channel that is not archived is overdue.
             let _ = Operator { step }.archive(None, Cause::Overdue);
         }
         DeadlineReason::MayWrite => Writing { step }.on_due(),
@@ -131,7 +131,8 @@ fn on_due(step: &mut Step<'_>, due: Deadline) {
             step.out.remove_stale(|trigger| trigger.due.is_some_and(|due| due <= now));
         }
         DeadlineReason::Forget => {
-            // As of then: after hours of sleep, a word that waits for the end of a cap is due now, too.
+            // It forgets as of the moment of the deadline, not as of now. After a sleep of hours an idle channel once
+            // forgot the turns of a cap before the cap ended, and the word that waited for that end was never answered.
             step.state.forget(due.at);
             step.out.pending.shrink();
             step.out.changed();
@@ -139,13 +140,13 @@ fn on_due(step: &mut Step<'_>, due: Deadline) {
     }
 }
 
-/// The reply was waited for long enough.
+/// Ends a turn with a reply that was waited for long enough.
 fn end_confirming(step: &mut Step<'_>, cause: Cause) {
     let end = step.state.floor.speaker().map(|agent| TurnEnd::spoke(agent, cause));
     step.complete_if(end);
 }
 
-/// The chat has been away for too long: no agent is waited for until it is back.
+/// Ends the turn, because the chat has been away for too long. No agent is waited for until it is back.
 fn give_up_waiting(step: &mut Step<'_>) {
     if let Some(cut) = step.cut() {
         step.state.cycle.cut_at(Some(cut));
@@ -245,7 +246,7 @@ fn on_undelivered(
     Ok(())
 }
 
-/// The host was restarted: what ran is gone, but what it said has been said (rule 43).
+/// Handles a restart of the host. The runs are gone, but the messages that they posted still count (rule 43).
 fn on_runs_lost(step: &mut Step<'_>, rerun: bool) {
     let ended = step.interruption().lose_consultation();
     step.go_on(ended.as_ref());
@@ -258,14 +259,14 @@ fn on_runs_lost(step: &mut Step<'_>, rerun: bool) {
     let end = step.runs().lose(run, receipt, rerun);
     let is_skipped = end.is_some_and(|end| end.cause == Cause::RunLost);
     if is_skipped && !step.state.floor.has_spoken() {
-        // Its agent is asked again where no other takes the floor. That is no news to those who passed or spoke last: one
-        // of them would speak twice in a row.
+        // Its agent is asked again if no other takes the floor. That is no news to agents that passed or spoke last,
+        // because one of them would speak twice in a row.
         step.state.words.cycle_requested = true;
     }
     step.complete_if(end);
 }
 
-/// What became of a pending effect (rules 19, 28 and 42)
+/// Applies the result of a pending effect (rules 19, 28 and 42)
 fn on_settled(step: &mut Step<'_>, ticket: Ticket, settlement: Settlement) -> Result<(), Refusal> {
     let pending = step.out.pending.settle(ticket).ok_or(Refusal::UnknownTicket)?;
     step.out.changed();
@@ -287,7 +288,7 @@ fn on_settled(step: &mut Step<'_>, ticket: Ticket, settlement: Settlement) -> Re
         }
         (Effect::Reminder { .. }, Settlement::Done { .. }) => {}
         (Effect::Reminder { .. }, _) => step.reminding().on_failed(),
-        // Nothing waits for a notice or a deletion.
+        // The machine does not wait for a notice or a deletion.
         _ => {}
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What people say during a turn: handed over, queued, or answered by an orchestrator (rules 53 to 55)
+//! People's words during a turn: handed over, queued, or answered by an orchestrator (rules 53 to 55)
 
 use alloc::boxed::Box;
 
@@ -9,7 +9,7 @@ use crate::state::{Floor, Grant, Phase, Situation, TurnRun, Waiting, WaitingFrom
 use crate::values::config::HumanInterrupt;
 use crate::{AgentKey, Cause, Effect, MessageId, Outcome, Settlement, Ticket};
 
-/// Deals with people's words during a turn that is under way or waits.
+/// Handles people's words during a turn that is under way or waits.
 pub(crate) struct Interruption<'a, 'o> {
     pub(crate) standing: &'a Situation,
     pub(crate) floor: &'a mut Floor,
@@ -17,7 +17,7 @@ pub(crate) struct Interruption<'a, 'o> {
     pub(crate) out: &'a mut Out<'o>,
 }
 
-/// A run that ended while its turn waited: that takes effect when the turn goes on.
+/// A run that ended while its turn waited. Its end takes effect when the turn goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EndedRun {
     pub(crate) run: TurnRun,
@@ -31,15 +31,15 @@ impl<'o> Interruption<'_, 'o> {
         Caller { standing, floor, words, out }
     }
 
-    /// Whether people's messages are kept from the speaker, so that they do not interrupt a
-    /// confirmation either. A speaker whose reply is delivered has no use for them.
+    /// Returns true if people's messages do not go to the speaker now, so that they do not interrupt a confirmation
+    /// either. A speaker with a reply in delivery has no use for them.
     pub(crate) fn holds_messages(&self) -> bool {
         self.standing.is_held()
             || self.out.config.people.human_interrupt == HumanInterrupt::Queue
             || matches!(self.floor.phase, Phase::Delivering { .. })
     }
 
-    /// A person wrote.
+    /// Processes the message of a person.
     pub(crate) fn hear(&mut self, message: MessageId) {
         let span = Span::of(message);
         if let Phase::Waiting(_) = self.floor.phase {
@@ -52,7 +52,7 @@ impl<'o> Interruption<'_, 'o> {
         match self.out.config.people.human_interrupt {
             _ if self.holds_messages() => self.caller().keep(Some(span)),
             HumanInterrupt::Inject => self.inject(message),
-            // The queue was asked above.
+            // The first arm has handled the queue already.
             HumanInterrupt::Queue => {}
             HumanInterrupt::Interrupt => self.rest(span),
         }
@@ -68,7 +68,7 @@ impl<'o> Interruption<'_, 'o> {
         self.out.emit(Effect::Inject { agent, turn: self.floor.turn, message });
     }
 
-    /// The turn waits, and the orchestrator is asked.
+    /// Makes the turn wait, and asks the orchestrator.
     fn rest(&mut self, asked: Span) {
         let (agent, from) = if let Phase::Granted(grant) = &self.floor.phase {
             (grant.agent, WaitingFrom::Granted { attempt: grant.attempt })
@@ -78,7 +78,7 @@ impl<'o> Interruption<'_, 'o> {
         } else if let Phase::Continuing { agent, .. } = self.floor.phase {
             (agent, WaitingFrom::Continuing)
         } else {
-            // What is delivered or confirmed has been said: there is nothing to rest.
+            // A reply that is being delivered or confirmed was made already, so the turn need not wait.
             return;
         };
         self.out.shift(self.floor, Phase::Waiting(agent), Some(agent), Cause::HumanInterrupted);
@@ -94,7 +94,7 @@ impl<'o> Interruption<'_, 'o> {
         self.out.request(|ticket| Effect::Consult { ticket, agent, turn, first, last })
     }
 
-    /// The orchestrator answered, or could not.
+    /// Handles the orchestrator's answer, or its failure.
     pub(crate) fn on_consulted(&mut self, settlement: Settlement) -> Option<EndedRun> {
         match settlement {
             Settlement::Done { .. } => self.end_consultation(true, Cause::OrchestratorAnswered),
@@ -104,13 +104,13 @@ impl<'o> Interruption<'_, 'o> {
         }
     }
 
-    /// The orchestrator took too long; an answer is no longer waited for.
+    /// Handles an orchestrator that took too long. An answer that comes later has no effect.
     pub(crate) fn on_consult_late(&mut self) -> Option<EndedRun> {
         self.out.pending.settle(self.floor.waiting.as_ref()?.consult);
         self.end_consultation(false, Cause::OrchestratorLate)
     }
 
-    /// What people said meanwhile is asked about next; else the turn goes on.
+    /// Asks about the messages that people wrote in the meantime. If there are none, the turn goes on.
     fn end_consultation(&mut self, answered: bool, cause: Cause) -> Option<EndedRun> {
         let mut waiting = self.floor.waiting.take()?;
         if !answered {
@@ -127,7 +127,7 @@ impl<'o> Interruption<'_, 'o> {
         self.go_on(&waiting, cause)
     }
 
-    /// The turn goes on as it was when it began to wait, with the time that remained.
+    /// Lets the turn go on as it was when it began to wait, with the time that remained.
     fn go_on(&mut self, waiting: &Waiting, cause: Cause) -> Option<EndedRun> {
         let Phase::Waiting(agent) = self.floor.phase else {
             return None;
@@ -156,7 +156,7 @@ impl<'o> Interruption<'_, 'o> {
                 };
                 self.out.shift(self.floor, phase, Some(agent), cause);
                 match waiting.end {
-                    // A run that is over, or has made its reply, takes no more words: the next one does.
+                    // A run that is over, or has made its reply, takes no more words. The next agent gets them.
                     None if !replied => self.hand_over(agent, waiting.unanswered),
                     None | Some(_) => self.caller().keep(waiting.unanswered),
                 }
@@ -165,8 +165,8 @@ impl<'o> Interruption<'_, 'o> {
         }
     }
 
-    /// The turn has as much time left as when it began to wait. Its end stands still while the chat is
-    /// away, which is added when the chat is back.
+    /// Gives the turn as much time as it had when it began to wait. The turn's end also stands still while the chat is
+    /// away. That time is added when the chat is back, so it is left out here.
     fn put_off_ends(&mut self, waiting: &Waiting) {
         let rest = self.out.now.since(waiting.since);
         let rest_by_chat = self.standing.chat_now(self.out.now).since(waiting.since);
@@ -176,7 +176,7 @@ impl<'o> Interruption<'_, 'o> {
         }
     }
 
-    /// Gives the speaker what the orchestrator did not deal with.
+    /// Gives the speaker the messages that the orchestrator did not deal with.
     fn hand_over(&mut self, agent: AgentKey, span: Option<Span>) {
         let turn = self.floor.turn;
         match span {
@@ -188,8 +188,8 @@ impl<'o> Interruption<'_, 'o> {
         }
     }
 
-    /// The orchestrator is gone with the process that asked it: the turn goes on, and what people
-    /// said is queued where the run is gone, too.
+    /// Handles the loss of an orchestrator with the process that asked it. The turn goes on. If the run is lost, too,
+    /// people's words are queued.
     pub(crate) fn lose_consultation(&mut self) -> Option<EndedRun> {
         let mut waiting = self.floor.waiting.take()?;
         self.out.pending.settle(waiting.consult);

@@ -1,4 +1,4 @@
-//! What follows from a member list, and from agents that come and go (rules 26, 28, 32, 37 and 72)
+//! The effects of a member list, and of agents that come and go (rules 26, 28, 32, 37 and 72)
 
 use crate::machine::rotation::EndedCycle;
 use crate::machine::step::Step;
@@ -32,7 +32,7 @@ impl Listing<'_, '_> {
         Ok(())
     }
 
-    /// The list will not come: the old one is used.
+    /// Goes on with the old list, because the new one will not come.
     pub(crate) fn go_on_without(&mut self, cause: Cause) {
         self.step.members().stop_reading();
         self.step.tell(None, cause);
@@ -56,7 +56,7 @@ impl Listing<'_, '_> {
                 step.wake(Start::First, Cause::EnoughAgents);
             }
         } else if !enough && is_idle {
-            // A turn under way ends first; the boundary after it counts again.
+            // A turn under way ends first, and the boundary after it counts again.
             self.leave_turns(Phase::Disabled, Cause::TooFewAgents);
         } else if phase == Phase::Refreshing(Purpose::Boundary) {
             step.rotation().end_boundary(ended, anybody_new);
@@ -65,21 +65,22 @@ impl Listing<'_, '_> {
         }
     }
 
-    /// The first list could not be read: the members are unknown.
+    /// Makes the members unknown, because the first list could not be read. An unread list looked like a channel
+    /// without agents once: all of them were allowed at once, and a person's word went to none.
     fn on_unknown(&mut self) {
         if self.step.state.standing.is_stopped() {
             return;
         }
         let phase = self.step.members().unknown();
         if matches!(self.step.state.floor.phase, Phase::Unknown { .. }) {
-            // The phase kind does not change, so there is no transition to report.
+            // The kind of phase does not change, so there is no transition to report.
             self.step.state.floor.phase = phase;
         } else {
             self.leave_turns(phase, Cause::MembersUnknown);
         }
     }
 
-    /// Keeps no turns for now: nothing of the cycle is kept but what people said.
+    /// Stops keeping turns for now. Of the cycle only people's words remain.
     pub(crate) fn leave_turns(&mut self, phase: Phase, cause: Cause) {
         let step = &mut *self.step;
         step.permits().withdraw();

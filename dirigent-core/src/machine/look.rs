@@ -1,10 +1,10 @@
-//! Questions that concern more than one topic. Asking changes nothing.
+//! Questions that concern more than one topic. Asking them changes no state.
 
 use crate::state::speaker_list::Slot;
 use crate::state::{Pending, Phase, State};
 use crate::{AgentKey, Config, Effect, Timestamp};
 
-/// A look at everything.
+/// Read-only access to the whole channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look<'a> {
     pub(crate) state: &'a State,
@@ -14,39 +14,40 @@ pub(crate) struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// Whether agents have talked as long as they may until a human speaks.
+    /// Returns true if agents have talked for as long as they may until a human speaks.
     pub(crate) fn ceiling_reached(&self) -> bool {
         let State { quota, standing, .. } = self.state;
         quota.ceiling_reached(self.config, standing.mode, self.now)
     }
 
-    /// Whether no further cycle is paid for, or no further turn.
+    /// Returns true if there is no budget for another cycle or turn.
     pub(crate) fn budget_spent(&self) -> bool {
         self.state.quota.budget_spent(self.config)
     }
 
-    /// Whether the agent has had its turns for this hour.
+    /// Returns true if the agent has had its turns for this hour.
     pub(crate) fn is_capped(&self, agent: AgentKey) -> bool {
         self.state.quota.is_capped(agent, self.config, self.now)
     }
 
-    /// Whether another agent has the floor, and this one spoke last: it is not asked while nothing is said.
+    /// Returns true if another agent has the floor and this one spoke last. It is not asked while no author says
+    /// anything new.
     pub(crate) fn has_nothing_new(&self, slot: &Slot) -> bool {
         let is_others = self.state.floor.speaker().is_some_and(|speaker| speaker != slot.agent);
         is_others && slot.nothing_new && self.config.order.skip_last_speaker
     }
 
-    /// When the turn under way is taken away, if nothing happens before.
+    /// Returns when the turn under way is taken away, unless something happens before.
     pub(crate) fn turn_ends_at(&self) -> Option<Timestamp> {
         self.state.floor.turn_ends_at(&self.state.standing, self.config)
     }
 
-    /// Whether a pending wake may wake the channel.
+    /// Returns true if a pending wake may wake the channel.
     pub(crate) fn wakes_for_pending(&self) -> bool {
         self.may_wake() && self.state.cycle.settling().is_none()
     }
 
-    /// The same, whether or not people are still waited for to be quiet.
+    /// Returns true if a pending wake may wake the channel, even if people are not quiet yet.
     pub(crate) fn may_wake(&self) -> bool {
         let State { floor, words, standing, .. } = self.state;
         floor.phase == Phase::Dormant
@@ -58,9 +59,9 @@ impl Look<'_> {
             && !standing.is_chat_away()
     }
 
-    /// Whether this effect is still wanted: a trigger is not when its turn is over, its agent runs
-    /// already, or a newer one is pending; a poll is not when nothing is confirmed; a notice is while it
-    /// is pending.
+    /// Returns true if this effect is still wanted. A trigger is not wanted if its turn is over, its agent runs
+    /// already, or a newer one is pending. A poll is wanted only during a confirmation. A notice is wanted as long as
+    /// it is pending.
     pub(crate) fn wants(&self, effect: &Effect) -> bool {
         let State { floor, standing, roster, delivery, .. } = self.state;
         match *effect {
@@ -83,7 +84,7 @@ impl Look<'_> {
                 floor.waiting.as_ref().is_some_and(|waiting| waiting.consult == ticket)
             }
             Effect::Notice { ticket, .. } => self.pending.contains(ticket),
-            // What was decided stands, whatever follows.
+            // These were decided for good, whatever follows.
             Effect::Delete { .. } | Effect::CancelRun { .. } | Effect::Transition(_) => true,
         }
     }

@@ -1,10 +1,10 @@
-//! Who is next: who may be granted at all, and where a cycle starts (rules 29, 32, 58, 59, 61 and 62)
+//! The next speaker: which agent may be granted at all, and where a cycle starts (rules 29, 32, 58, 59, 61 and 62)
 
 use crate::state::speaker_list::Slot;
 use crate::state::{Cycle, Quota, Roster, Start};
 use crate::{AgentKey, Cause, Config, Timestamp};
 
-/// A look at the list and at everything that bars agents from their turns. Changes nothing.
+/// Read-only access to the list, and to all that bars agents from their turns.
 #[derive(Clone, Copy)]
 pub(crate) struct NextSpeaker<'a> {
     pub(crate) roster: &'a Roster,
@@ -15,7 +15,7 @@ pub(crate) struct NextSpeaker<'a> {
 }
 
 impl NextSpeaker<'_> {
-    /// Why this agent cannot be granted when its turn comes, if it cannot.
+    /// Returns why this agent cannot be granted when its turn comes, or `None` if it can.
     pub(crate) fn hindrance(&self, slot: &Slot) -> Option<Cause> {
         let agent = slot.agent;
         if slot.left {
@@ -27,7 +27,7 @@ impl NextSpeaker<'_> {
         } else if self.roster.away(agent).is_some() {
             Some(Cause::AgentOffline)
         } else if self.cycle.chosen() == Some(agent) {
-            // An operator's choice goes before everything that is a matter of order.
+            // An operator's choice overrides all rules of order.
             None
         } else if slot.passed && self.config.order.skip_passed {
             Some(Cause::AgentPassed)
@@ -44,23 +44,23 @@ impl NextSpeaker<'_> {
         self.quota.is_capped(agent, self.config, self.now)
     }
 
-    /// Who was chosen and can be granted.
+    /// Returns the chosen agent, if it can be granted.
     pub(crate) fn choice(&self) -> Option<AgentKey> {
         self.cycle.chosen().filter(|agent| self.roster.is_available(*agent))
     }
 
-    /// Whether anybody but this agent is available and not capped.
+    /// Returns true if any other agent is available and not capped.
     pub(crate) fn is_anybody_free_but(&self, but: Option<AgentKey>) -> bool {
         let mut agents = self.roster.list.slots().iter().map(|slot| slot.agent);
         agents.any(|agent| Some(agent) != but && self.is_free(agent))
     }
 
-    /// Whether an agent is available and not capped.
+    /// Returns true if an agent is available and not capped.
     pub(crate) fn is_free(&self, agent: AgentKey) -> bool {
         self.roster.is_available(agent) && !self.is_capped(agent)
     }
 
-    /// The place in the list at which a cycle starts.
+    /// Returns the place in the list where a cycle starts.
     pub(crate) fn place(&self, start: Start) -> usize {
         match start {
             Start::At(agent) if self.roster.is_available(agent) => {
@@ -71,7 +71,7 @@ impl NextSpeaker<'_> {
         }
     }
 
-    /// The next place, around the list, whose agent can be granted.
+    /// Returns the next place, around the list, with an agent that can be granted.
     fn place_after(&self, sender: AgentKey) -> Option<usize> {
         let slots = self.roster.list.slots().iter().enumerate();
         let after = self.roster.list.position(sender)? + 1;
@@ -79,8 +79,8 @@ impl NextSpeaker<'_> {
         around.find(|(_, slot)| self.hindrance(slot).is_none()).map(|(at, _)| at)
     }
 
-    /// Whether the last to complete a turn is neither first in the order nor the first who can
-    /// speak, unless no other agent can.
+    /// Returns true if the last agent to complete a turn is neither first in the order nor the first that can speak,
+    /// unless no other agent can. Without the second condition it would speak twice in a row past muted agents.
     pub(crate) fn does_not_repeat(&self, order: &[Slot], last: Option<AgentKey>) -> bool {
         let can_speak = |slot: &&Slot| {
             let Slot { agent, left, .. } = **slot;

@@ -1,4 +1,5 @@
-//! What operators and tools do: modes, stop and hold, mute, wake, choose, archive (rules 4, 5, 35, 37, 38, 60, 61 and 65)
+//! Orders of operators and tools: modes, stop and hold, mute, wake, choose, archive (rules 4, 5, 35, 37, 38, 60, 61 and
+//! 65)
 
 use alloc::boxed::Box;
 
@@ -12,7 +13,7 @@ use crate::state::speaker_list::AGENTS_MAX;
 use crate::state::{Archived, CeilingCounts, InitiatorPermit, Phase, Purpose, Start};
 use crate::{AgentKey, Cause, Creation, Effect, MessageId, Mode, Notice, Refusal, WakeCause};
 
-/// Does what an operator or a tool asks for.
+/// Carries out the orders of operators and tools.
 pub(crate) struct Operator<'s, 'o> {
     pub(crate) step: &'s mut Step<'o>,
 }
@@ -74,7 +75,7 @@ impl Operator<'_, '_> {
         Ok(())
     }
 
-    /// Takes the mode's first phase; a channel that keeps turns starts dormant.
+    /// Enters the first phase of the mode. A channel that keeps turns starts dormant.
     fn enter_mode(&mut self, mode: Mode, cause: Cause) {
         let state = &mut *self.step.state;
         state.standing.created = true;
@@ -87,7 +88,7 @@ impl Operator<'_, '_> {
         self.step.out.shift(&mut state.floor, phase, None, cause);
     }
 
-    /// Whatever was under way is over: runs are cancelled, lists and cycles forgotten.
+    /// Ends all that is under way: cancels runs, and forgets the list that is being read and the cycle.
     fn end_everything(&mut self) {
         let step = &mut *self.step;
         step.runs().cancel();
@@ -110,7 +111,7 @@ impl Operator<'_, '_> {
         Ok(())
     }
 
-    /// A person stops the channel in words, which is acknowledged if it changes anything.
+    /// Stops the channel by a person's word, which is acknowledged if it changes anything.
     pub(crate) fn stop_by_word(&mut self, message: MessageId) -> Result<(), Refusal> {
         let before = self.step.state.standing.pause;
         self.stop()?;
@@ -126,7 +127,7 @@ impl Operator<'_, '_> {
         }
     }
 
-    /// An operator says that the work is done.
+    /// Pauses the channel, because an operator says that the work is done.
     pub(crate) fn finish(&mut self) -> Result<(), Refusal> {
         self.step.state.standing.require_managed()?;
         match self.step.state.standing.pause {
@@ -148,17 +149,17 @@ impl Operator<'_, '_> {
         let state = &mut *self.step.state;
         state.cycle.cut_at(cut);
         state.words.keep_unserved();
-        // People expect a resume to go on where the stop cut.
+        // People expect a resume to go on where the stop cut. Without a pending wake the channel would stay dormant.
         state.words.wake_pending |= is_cut;
         state.cycle.forget_answered(&state.words);
         state.standing.pause = Some(pause);
-        // Where no turns are kept, there is none to return to.
+        // A channel that keeps no turns keeps its phase.
         let keeps_no_turns = matches!(state.floor.phase, Phase::Disabled | Phase::Dead);
         let phase = if keeps_no_turns { state.floor.phase } else { Phase::Dormant };
         self.step.out.shift(&mut state.floor, phase, speaker, cause);
     }
 
-    /// Whether agents would go on by themselves, if nothing stopped them now.
+    /// Returns true if agents would go on by themselves without this stop.
     fn cuts_conversation(&mut self) -> bool {
         let phase = self.step.state.floor.phase;
         if phase == Phase::Refreshing(Purpose::Boundary) {
@@ -174,20 +175,22 @@ impl Operator<'_, '_> {
         standing.require_unstopped()?;
         if !standing.is_held() {
             standing.pause = Some(Pause::Held);
-            // An agent that runs may go on; one that has not started need not hurry.
+            // An agent that runs may go on, because a hold that parked its outcome would need a second machine inside
+            // this one. An agent that has not started need not hurry.
             self.step.caller().set_start_deadline();
             self.step.tell(None, Cause::Held);
         }
         Ok(())
     }
 
-    /// The channel goes on: by an operator, or by a person's message.
+    /// Resumes the channel, by an operator or by a person's message.
     pub(crate) fn resume(&mut self, word: Option<MessageId>) -> Result<(), Refusal> {
         let now = self.step.out.now;
         let state = &mut *self.step.state;
         state.standing.require_unarchived()?;
         let pause = state.standing.pause.take().ok_or(Refusal::NotPaused)?;
-        // A discussion that was stopped or on hold has all its time before it, and is not overdue.
+        // A discussion that was stopped or on hold has all its time again. Otherwise the same step that resumes it
+        // could archive it as overdue.
         state.floor.last_activity_at = now;
         state.reminders.restart_count();
         if state.standing.is_discussion() {
@@ -217,7 +220,7 @@ impl Operator<'_, '_> {
         Ok(())
     }
 
-    /// Answers a resume word, and says what is needed if nothing goes on by itself.
+    /// Acknowledges a resume word, and says what is needed if the channel does not go on by itself.
     fn acknowledge_resume(&mut self, message: MessageId, pause: Pause) {
         let step = &mut *self.step;
         let is_asleep = step.state.floor.phase == Phase::Dormant;
@@ -226,7 +229,7 @@ impl Operator<'_, '_> {
         let is_idle = is_asleep && !wakes && !permit.is_some_and(|permit| permit.is_running());
         let is_spent = step.look().budget_spent();
         if is_spent && is_asleep {
-            // A message would not help: what is needed is said once more.
+            // A message would not help here, so the notice that the budget is spent is given once more.
             step.state.quota.budget.edit().announced = false;
         }
         self.acknowledge(if is_idle && !is_spent {
@@ -264,7 +267,8 @@ impl Operator<'_, '_> {
     ) -> Result<(), Refusal> {
         let step = &mut *self.step;
         if cause != WakeCause::Operator && must_wait(step) {
-            // What was posted is there: the channel begins when it can.
+            // The guide or the result stands in the channel already, so the wake stays pending until agents can begin.
+            // Discussions that found too few agents or a stop once never started.
             step.state.cycle.forget_question();
             step.keep_in_mind(true);
             if !step.state.standing.is_stopped() {
@@ -282,7 +286,7 @@ impl Operator<'_, '_> {
         if step.look().ceiling_reached() {
             return Err(Refusal::CeilingReached);
         }
-        // A person's word that no turn took is what was waited for.
+        // The wait for a person is over if the wake is for a person's word that no turn took.
         if step.state.words.awaits_human && cause != WakeCause::Unheard {
             return Err(Refusal::AwaitingHuman);
         }
@@ -296,7 +300,7 @@ impl Operator<'_, '_> {
         } else if matches!(phase, Phase::Unknown { .. }) {
             step.keep_in_mind(true);
         } else if !matches!(phase, Phase::Refreshing(Purpose::Wake(_))) {
-            // It is awake: those who spoke before are asked again.
+            // It is awake, so the agents that spoke before are asked again.
             step.rotation().request_cycle();
         }
         Ok(())
@@ -329,7 +333,8 @@ impl Operator<'_, '_> {
         }
         step.hear_human();
         if step.state.floor.phase == Phase::Dormant {
-            // A round that waits for quiet was to begin with another wake.
+            // A round that waits for people to be quiet belongs to another wake. A choice once began the round of the
+            // words that it replaced.
             step.state.cycle.forget_plans();
         }
         step.state.cycle.plans.edit().chosen = Some(agent);
@@ -346,11 +351,12 @@ impl Operator<'_, '_> {
         } else if *phase == Phase::Dormant {
             step.wake_as_planned(Start::At(agent), Cause::OperatorChoice);
         }
-        // Else the choice takes effect when the turn under way ends.
+        // Otherwise the choice takes effect when the turn under way ends.
         Ok(())
     }
 
-    /// The host reports what agents cost.
+    /// Adds the cost that the host reports. If a budget is spent while the channel is dormant, that is announced at
+    /// once, because a person would otherwise write into silence.
     pub(crate) fn spend(&mut self, cost: u64) -> Result<(), Refusal> {
         self.step.state.standing.require_unarchived()?;
         let is_change = self.step.state.quota.budget.edit().add_cost(cost);
@@ -408,7 +414,7 @@ impl Operator<'_, '_> {
         Ok(())
     }
 
-    /// Whose reply may be on its way: the agent that runs, has spoken, or waits after either.
+    /// Returns the agent with a reply that may be on its way: it runs, has spoken, or waits after either.
     fn reply_under_way(&self) -> Option<AgentKey> {
         let floor = &self.step.state.floor;
         let from = floor.waiting.as_ref().map(|waiting| waiting.from);
@@ -419,7 +425,7 @@ impl Operator<'_, '_> {
     }
 }
 
-/// Whether turns are kept here, but none now: the channel is stopped, or has too few agents.
+/// Returns true if the channel keeps turns, but none now, because it is stopped or has too few agents.
 fn must_wait(step: &Step<'_>) -> bool {
     let standing = &step.state.standing;
     let is_disabled = step.state.floor.phase == Phase::Disabled;

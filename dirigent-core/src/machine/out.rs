@@ -1,11 +1,11 @@
-//! What every handler is given beside the fields of its topic: the time, the rules, and where effects go.
+//! The tools of every handler beside the fields of its topic: the time, the rules, and the buffer for effects.
 
 use alloc::vec::Vec;
 
 use crate::state::{Floor, Pending, Phase, StaleTrigger};
 use crate::{AgentKey, Cause, Config, Effect, PhaseKind, Ticket, Timestamp, Transition};
 
-/// The way out of the machine.
+/// The output of the machine.
 pub(crate) struct Out<'o> {
     pub(crate) now: Timestamp,
     pub(crate) config: &'o Config,
@@ -20,19 +20,19 @@ impl Out<'_> {
         *self.revision += 1;
     }
 
-    /// Counts a change, if it is one.
+    /// Counts a change, if there is one.
     pub(crate) const fn changed_if(&mut self, is_change: bool) {
         if is_change {
             self.changed();
         }
     }
 
-    /// Asks for an effect that nothing waits for.
+    /// Requests an effect that need not be settled.
     pub(crate) fn emit(&mut self, effect: Effect) {
         self.effects.push(effect);
     }
 
-    /// Asks for an effect that must be settled.
+    /// Requests an effect that must be settled.
     #[inline]
     pub(crate) fn request(&mut self, effect: impl FnOnce(Ticket) -> Effect) -> Ticket {
         let ticket = Ticket::new(self.pending.next_ticket);
@@ -41,12 +41,12 @@ impl Out<'_> {
         ticket
     }
 
-    /// Tells that something changed which is no phase.
+    /// Reports a change that is not one of phase.
     pub(crate) fn tell(&mut self, floor: &Floor, agent: Option<AgentKey>, cause: Cause) {
         self.push_transition(floor, floor.phase.kind(), agent, cause);
     }
 
-    /// Goes to another phase and tells why.
+    /// Enters another phase, and reports why.
     #[inline]
     pub(crate) fn shift(
         &mut self,
@@ -73,7 +73,7 @@ impl Out<'_> {
         self.effects.push(Effect::Transition(Transition { at, from, to, agent, turn, cause }));
     }
 
-    /// Has the stale triggers removed that are meant.
+    /// Removes the stale triggers that match.
     pub(crate) fn remove_stale(&mut self, is_meant: impl Fn(&StaleTrigger) -> bool) {
         while let Some(message) = self.pending.take_stale(&is_meant) {
             self.request(|ticket| Effect::Delete { ticket, message });

@@ -1,4 +1,4 @@
-//! A chat that does not answer, or answers again (rules 70 and 71)
+//! Outages of the chat (rules 70 and 71)
 
 use alloc::boxed::Box;
 
@@ -6,7 +6,7 @@ use crate::machine::out::Out;
 use crate::state::{ChatOutage, Delivery, Floor, Phase, Roster, Situation};
 use crate::{Cause, Timestamp};
 
-/// Lets stand still what waits for the chat while it is away.
+/// Stops the waits that depend on the chat while it is away, so that no agent is late because of an outage.
 pub(crate) struct Outages<'a, 'o> {
     pub(crate) standing: &'a mut Situation,
     pub(crate) floor: &'a mut Floor,
@@ -26,12 +26,12 @@ impl Outages<'_, '_> {
     pub(crate) fn end(&mut self, outage: ChatOutage) {
         self.put_off(outage.since);
         self.standing.outage = None;
-        // An agent that was not to start yet has all its time to start.
+        // An agent that could not start during the outage has all its time to start.
         self.floor.set_start_deadline(self.standing, self.out.now, self.out.config);
         self.out.tell(self.floor, None, Cause::ChatBack);
     }
 
-    /// What stood still while the chat was away has as much time left as it had then.
+    /// Gives every wait as much time as it had when the chat went away.
     fn put_off(&mut self, since: Timestamp) {
         let away = self.out.now.since(since);
         if let Phase::Confirming { since, .. } = &mut self.floor.phase {
@@ -43,7 +43,8 @@ impl Outages<'_, '_> {
         if let Some(delivery) = &mut self.delivery {
             delivery.last_seen = delivery.last_seen + away;
         }
-        // Of a turn that waits, the end is put off by the whole rest when it goes on.
+        // The end of a turn that waits is delayed by the whole wait when the turn goes on. Here only the time before
+        // that wait is added, so that no time counts twice.
         let waited = self.floor.waiting.as_ref().map(|waiting| waiting.since);
         let by = waited.map_or(away, |waited| waited.since(since));
         if let Some(until) = self.floor.terms.existing().and_then(|terms| terms.until.as_mut()) {

@@ -13,7 +13,7 @@ pub(crate) struct Permits<'a, 'o> {
 }
 
 impl Permits<'_, '_> {
-    /// The initiator starts its one run, or starts it again with a newer one.
+    /// Starts the initiator's one run, or replaces it with a newer one.
     pub(crate) fn start(&mut self, id: Option<RunId>) {
         let until = self.out.config.deadlines.run.map(|limit| self.out.now + limit);
         let Some(permit) = self.reminders.permit_mut() else {
@@ -31,17 +31,17 @@ impl Permits<'_, '_> {
                 self.remember(replaced);
                 self.out.tell(self.floor, Some(agent), Cause::RunReplaced);
             }
-            // The same run asks again.
+            // The same run asks again, so its permission stands.
             PermitRun::Running { .. } => {}
         }
     }
 
-    /// Whether this is the end of the permitted run.
+    /// Returns true if this ends the permitted run.
     pub(crate) fn ends(&self, agent: AgentKey, id: Option<RunId>) -> bool {
         self.reminders.permit().is_some_and(|permit| permit.is_ended_by(agent, id, self.seen))
     }
 
-    /// The library has the reply of the permitted run, and delivers it.
+    /// Notes that the library has the reply of the permitted run, and delivers it.
     pub(crate) fn reply(&mut self, agent: AgentKey) -> Result<(), Refusal> {
         let is_first = self.reminders.permit_mut().is_some_and(InitiatorPermit::mark_replied);
         if !is_first {
@@ -51,7 +51,7 @@ impl Permits<'_, '_> {
         Ok(())
     }
 
-    /// The delivery of the permitted run's reply was given up.
+    /// Notes that the delivery of the permitted run's reply was given up.
     pub(crate) fn give_up(
         &mut self,
         agent: AgentKey,
@@ -71,7 +71,7 @@ impl Permits<'_, '_> {
         Ok(())
     }
 
-    /// The permitted run ended; gives what it was.
+    /// Ends the permitted run, and returns its permit.
     pub(crate) fn use_up(&mut self) -> Option<InitiatorPermit> {
         let permit = self.reminders.existing()?.permit.take()?;
         self.remember(permit.run_id());
@@ -79,7 +79,7 @@ impl Permits<'_, '_> {
         Some(permit)
     }
 
-    /// Withdraws the permit, and takes the permission from its run if it runs.
+    /// Withdraws the permit, and cancels its run if there is one.
     pub(crate) fn withdraw(&mut self) {
         let permit = self.reminders.existing().and_then(|reminders| reminders.permit.take());
         if let Some(permit) = permit.filter(InitiatorPermit::is_running) {
@@ -89,7 +89,7 @@ impl Permits<'_, '_> {
         }
     }
 
-    /// The permitted run took too long; gives what it was.
+    /// Ends a permitted run that took too long, and returns its permit.
     pub(crate) fn expire(&mut self) -> Option<InitiatorPermit> {
         let permit = self.reminders.permit()?;
         self.withdraw();
@@ -97,7 +97,7 @@ impl Permits<'_, '_> {
         Some(permit)
     }
 
-    /// The permitted run is gone with its process, and its agent may run again.
+    /// Forgets a permitted run that is gone with its process. Its agent may run again.
     pub(crate) fn lose(&mut self, permit: &InitiatorPermit) {
         if let Some(reminders) = self.reminders.existing() {
             reminders.permit = None;
@@ -106,7 +106,7 @@ impl Permits<'_, '_> {
         self.out.tell(self.floor, Some(permit.agent), Cause::RunLost);
     }
 
-    /// The run can no longer speak.
+    /// Remembers that the run can no longer speak.
     pub(crate) fn remember(&mut self, run: Option<RunId>) {
         if self.seen.remember_run(run, RunFate::Ended) {
             self.floor.last_activity_at = self.out.now;

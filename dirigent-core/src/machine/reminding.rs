@@ -1,4 +1,4 @@
-//! Reminding the initiator of an idle discussion (rules 36 and 48)
+//! Reminders for the initiator of an idle discussion (rules 36 and 48)
 
 use crate::machine::out::Out;
 use crate::state::{
@@ -16,8 +16,7 @@ pub(crate) struct Reminding<'a, 'o> {
 }
 
 impl Reminding<'_, '_> {
-    /// The discussion became idle: the initiator is reminded, now or when the last reminder is long
-    /// enough ago.
+    /// Reminds the initiator of a discussion that became idle, at once or when the last reminder is old enough.
     pub(crate) fn schedule(&mut self) {
         let interval = self.out.config.discussion.reminder_interval;
         let last_at = self.reminders.get().and_then(|reminders| reminders.last_at);
@@ -41,15 +40,15 @@ impl Reminding<'_, '_> {
         if self.roster.is_available(initiator) {
             reminders.permit = Some(InitiatorPermit { agent: initiator, run: PermitRun::Offered });
         } else {
-            // It cannot run now, so no run can follow: that takes another reminder.
+            // The initiator cannot run now, so this reminder leads to no run. It takes another one.
             self.schedule_next();
         }
         self.out.tell(self.floor, Some(initiator), Cause::InitiatorReminded);
         self.out.request(|ticket| Effect::Reminder { ticket, initiator, place });
     }
 
-    /// The permit came to nothing and the discussion is idle: the initiator is reminded once more, unless
-    /// that was done often enough.
+    /// Reminds the initiator once more after its permit led nowhere, unless it was reminded often enough. If its run
+    /// failed or was lost, the discussion would otherwise wait for ever.
     pub(crate) fn remind_anew(&mut self) {
         if self.floor.phase != Phase::Dormant {
             return;
@@ -59,7 +58,7 @@ impl Reminding<'_, '_> {
         self.out.changed();
     }
 
-    /// No run may follow from the reminder that was sent: there is another, unless there were enough.
+    /// Schedules another reminder after one that may lead to no run, unless there were enough.
     fn schedule_next(&mut self) {
         let next = self.out.now + self.out.config.discussion.reminder_interval;
         let reminders = self.reminders.edit();
@@ -68,15 +67,15 @@ impl Reminding<'_, '_> {
         }
     }
 
-    /// The reminder was not posted: its initiator may not know that it may run.
+    /// Handles a reminder that was not posted, because the initiator may not know that it may run.
     pub(crate) fn on_failed(&mut self) {
         if self.reminders.permit().is_some_and(|permit| !permit.is_running()) {
             self.remind_anew();
         }
     }
 
-    /// An idle discussion goes on being idle after a pause: its initiator is reminded after a while. One that
-    /// has had neither a turn nor a reminder has not begun: its guide may still be on its way.
+    /// Reminds the initiator after a while if a discussion is still idle after a pause. A discussion without a turn and
+    /// a reminder has not begun, because its guide may still be on its way.
     pub(crate) fn remind_after_pause(&mut self, awaits_human: bool) {
         let idle = self.standing.is_discussion() && self.reminders.permit().is_none();
         let was_reminded = self.reminders.get().is_some_and(|it| it.last_at.is_some());

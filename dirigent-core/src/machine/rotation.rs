@@ -28,19 +28,19 @@ pub(crate) struct Rotation<'a, 'o> {
     pub(crate) out: &'a mut Out<'o>,
 }
 
-/// What a cycle came to. Read off the list before it is rebuilt, so that what an agent said counts
-/// even if it has left since.
+/// The result of a cycle. It is read from the list before that is rebuilt, so that an agent's words count even if it
+/// has left since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EndedCycle {
-    /// Something asked for another cycle.
+    /// True if another cycle was requested.
     requested: bool,
-    /// The first two who spoke.
+    /// The first two agents that spoke.
     speakers: [Option<AgentKey>; 2],
-    /// It was for the addressed only.
+    /// True if the cycle was only for the addressed.
     was_round: bool,
-    /// An agent completed a turn, if only with nothing to say.
+    /// True if an agent completed a turn, with or without words.
     anybody_completed: bool,
-    /// How many were listed.
+    /// The number of listed agents.
     agents: usize,
 }
 
@@ -75,7 +75,7 @@ impl<'o> Rotation<'_, 'o> {
         NextSpeaker { roster, cycle, quota, config: self.out.config, now: self.out.now }
     }
 
-    /// Grants the agent that was chosen, or the next that can be granted, or ends the cycle.
+    /// Grants the chosen agent, or the next one that can be granted, or ends the cycle.
     #[inline]
     pub(crate) fn advance_after(&mut self, agent: AgentKey) {
         let handed_to = self.cycle.take_handed_to();
@@ -88,7 +88,8 @@ impl<'o> Rotation<'_, 'o> {
         }
         if self.cycle.is_round_due() {
             if self.out.config.people.mentions == MentionRule::First {
-                // Behind the addressed the order goes on where it was.
+                // Behind the addressed, the order goes on where it was. Otherwise a mention would give an agent two
+                // turns in a row.
                 self.roster.list.turn_behind(agent);
             }
             return self.begin_cycle(Start::First, Cause::MentionRound);
@@ -104,7 +105,8 @@ impl<'o> Rotation<'_, 'o> {
         }
     }
 
-    /// Whether the agent whose turn ended chooses who is next: it spoke, and this cycle is not for certain agents only.
+    /// Returns true if the agent of the ended turn may name the next one: it spoke, and this cycle is not for certain
+    /// agents only.
     fn may_hand_over(&self, agent: AgentKey, next: AgentKey) -> bool {
         let turn = self.roster.list.slot(agent).map(|slot| slot.turn);
         turn == Some(SeatTurn::Spoke)
@@ -113,7 +115,7 @@ impl<'o> Rotation<'_, 'o> {
             && self.next_speaker().is_free(next)
     }
 
-    /// Grants the first agent that can be, from this slot on; skips those before it, having told why.
+    /// Grants the first possible agent from this slot on. The slots before it are skipped, each with its reason.
     #[inline]
     fn grant_from(&mut self, from: usize, cause: Cause, begins: bool) {
         let (mut at, mut cause) = (from, cause);
@@ -132,7 +134,7 @@ impl<'o> Rotation<'_, 'o> {
         self.begin_boundary();
     }
 
-    /// An agent that passed before, or has nothing new to answer, passes; others miss their turn.
+    /// Lets an agent pass if it passed before or has no news to answer. Any other agent misses its turn.
     fn skip(&mut self, at: usize, cause: Cause) {
         if let Some(slot) = self.roster.list.slots_mut().get_mut(at) {
             let passes = matches!(cause, Cause::AgentPassed | Cause::NothingNew);
@@ -141,7 +143,7 @@ impl<'o> Rotation<'_, 'o> {
         }
     }
 
-    /// Grants this slot, with which a cycle begins or goes on.
+    /// Grants this slot. A cycle begins or goes on with it.
     #[inline]
     fn grant(&mut self, at: usize, cause: Cause, begins: bool) {
         let config = self.out.config;
@@ -156,7 +158,7 @@ impl<'o> Rotation<'_, 'o> {
         let Some(slot) = self.roster.list.slots_mut().get_mut(at) else {
             return;
         };
-        // What is said from now on is new to it when its turn has ended.
+        // From now on a message of another author is news to this agent after its turn.
         slot.nothing_new = true;
         let agent = slot.agent;
         self.quota.count_turn(config);
@@ -167,17 +169,17 @@ impl<'o> Rotation<'_, 'o> {
         self.caller().trigger_anew();
     }
 
-    /// The agent of this place is not granted, and the cycle ends here. One that only begins is begun anew.
+    /// Notes that the cycle ends before the agent at this place. A cycle that has only begun starts over instead.
     fn cut_at(&mut self, at: usize, begins: bool) {
         let slot = self.roster.list.slots().get(at).filter(|_| !begins);
         self.cycle.cut_at(slot.map(|slot| slot.agent));
     }
 
-    /// Grants the agent that an operator chose, directly after the one whose turn ended.
+    /// Grants the agent that an operator chose, directly after the one with the ended turn.
     fn grant_chosen(&mut self, chosen: AgentKey, after: AgentKey) {
         let list = &mut self.roster.list;
         let place = list.position(after).unwrap_or(0);
-        // An agent that stood before is taken out first, so that the place moves up by one.
+        // An agent from a lower place is taken out first, which moves the place up by one.
         let behind = list.position(chosen).is_some_and(|at| at > place);
         let at = (place + usize::from(behind)).min(list.len().saturating_sub(1));
         let had = list.move_to(chosen, at);
@@ -185,20 +187,22 @@ impl<'o> Rotation<'_, 'o> {
             self.cycle.last_completer = None;
         }
         if had == Some(SeatTurn::Spoke) {
-            // What it said no longer stands in the list, and still asks for another cycle.
+            // The list no longer shows that this agent spoke. Its words still ask for another cycle, so that is
+            // requested here.
             self.request_cycle();
         }
         self.grant(at, Cause::OperatorChoice, false);
     }
 
-    /// Something was said after the cycle began: everybody gets another chance.
+    /// Requests another cycle, because something was said after this one began.
     pub(crate) fn request_cycle(&mut self) {
         let is_change = self.words.request_cycle(&mut self.roster.list);
         self.out.changed_if(is_change);
     }
 
-    /// This agent can be granted again. Where it was skipped, another cycle follows if no turn takes what was said. That is no
-    /// news to those who passed or spoke last: one of them would speak twice in a row.
+    /// Notes that this agent can be granted again. If it was skipped, another cycle follows unless a turn takes the
+    /// words. That is no news to agents that passed or spoke last, because one of them would speak twice in a row. A
+    /// channel once slept over a word because its only free agent came back while the list was read.
     pub(crate) fn note_return(&mut self, agent: AgentKey) {
         let is_over = self.floor.phase == Phase::Refreshing(Purpose::Boundary);
         let is_missed = |slot: &&Slot| {
@@ -211,7 +215,7 @@ impl<'o> Rotation<'_, 'o> {
         }
     }
 
-    /// The channel wakes: a new cycle begins, with a list that is read anew unless it is fresh.
+    /// Wakes the channel: a new cycle begins, after the list was read, unless the list is fresh.
     pub(crate) fn wake(&mut self, start: Start, cause: Cause) {
         self.words.wake_unserved = self.words.wake_pending || must_be_heard(cause);
         self.words.wake_pending = false;
@@ -230,15 +234,15 @@ impl<'o> Rotation<'_, 'o> {
         } else {
             let phase = Phase::Refreshing(Purpose::Wake(start));
             self.out.shift(self.floor, phase, None, cause);
-            // An answer that is already waited for is new enough.
+            // An answer that is already on its way is new enough.
             if self.roster.refresh.is_none() {
                 self.members().fetch();
             }
         }
     }
 
-    /// A new cycle: from the first slot, or from another. It is for the addressed if such a round is
-    /// due and no other agent was chosen.
+    /// Begins a new cycle at the first slot, or at another. It is for the addressed if such a round is due and no other
+    /// agent was chosen.
     pub(crate) fn begin_cycle(&mut self, start: Start, cause: Cause) {
         self.cycle.forget(&mut self.roster.list, self.words);
         let config = self.out.config;
@@ -256,22 +260,23 @@ impl<'o> Rotation<'_, 'o> {
         for slot in self.roster.list.slots_mut().iter_mut().take(from) {
             slot.turn = SeatTurn::Skipped;
         }
-        // Those before the first speaker were not asked: they are in another cycle.
+        // The agents before the first speaker were not asked, so they get another cycle.
         self.words.cycle_requested = from > 0;
         self.grant_from(from, cause, true);
         self.cycle.forget_choice();
     }
 
-    /// The last slot is behind: the member list is read again, exactly once.
+    /// Ends the cycle behind its last slot: requests the member list, exactly once.
     fn begin_boundary(&mut self) {
         let phase = Phase::Refreshing(Purpose::Boundary);
         self.out.shift(self.floor, phase, None, Cause::CycleBoundary);
         self.members().fetch();
     }
 
-    /// The member list is there, or will not come: another cycle, or dormancy.
+    /// Decides what follows the boundary, with the member list or without: another cycle, or dormancy.
     pub(crate) fn end_boundary(&mut self, ended: EndedCycle, anybody_new: bool) {
-        // With what was said to the addressed only, and with which they failed, no others are asked.
+        // If the addressed failed with words that were only for them, no other agents are asked. Such a round was once
+        // held again for every agent.
         let is_owed = self.words.wake_unserved && !self.words.cycle_requested;
         let round = if is_owed { self.cycle.take_round() } else { Vec::new() };
         if !anybody_new && !self.goes_on_after(&ended) {
@@ -285,7 +290,7 @@ impl<'o> Rotation<'_, 'o> {
         }
         self.hold_again(&round);
         let planned = self.cycle.is_round_planned();
-        // A cycle for the addressed only changes no order: what it interrupted goes on after it.
+        // A cycle only for the addressed does not change the order, because the interrupted cycle goes on after it.
         let is_apart = planned && self.out.config.people.mentions == MentionRule::Only;
         if !is_apart && !ended.was_round {
             self.reorder(ended.agents >= 3);
@@ -301,20 +306,20 @@ impl<'o> Rotation<'_, 'o> {
         self.begin_cycle(Start::First, cause);
     }
 
-    /// A round that was in vain is held again.
+    /// Plans a round again that was in vain.
     fn hold_again(&mut self, round: &[AgentKey]) {
         if !round.is_empty() {
             self.cycle.plan_round(round);
         }
     }
 
-    /// Whether another cycle follows the one that ended, as the list is now.
+    /// Returns true if another cycle follows the ended one, by the list as it is now.
     pub(crate) fn goes_on_after(&self, ended: &EndedCycle) -> bool {
         ended.requested || self.could_be_answered(ended)
     }
 
-    /// Whether an agent spoke whom another agent could answer. After a round of the addressed that is
-    /// so in any case: the others were not asked.
+    /// Returns true if an agent spoke that another agent could answer. After a round of the addressed it always could,
+    /// because the others were not asked.
     fn could_be_answered(&self, ended: &EndedCycle) -> bool {
         match ended.speakers {
             [None, _] => false,
@@ -324,10 +329,10 @@ impl<'o> Rotation<'_, 'o> {
         }
     }
 
-    /// Three or more speak in a new random order. Two keep theirs; but where they were more, no
-    /// agent speaks twice in a row.
+    /// Shuffles three or more agents. Two keep their order. But if they were more before, their order was random, so
+    /// the last to speak goes second: no agent speaks twice in a row because another one left.
     fn reorder(&mut self, was_shuffled: bool) {
-        // Taken out, so that an order can be judged by the rest of the roster while it is drawn.
+        // The list is taken out while it is shuffled, because the check of an order needs the rest of the roster.
         let mut list = core::mem::take(&mut self.roster.list);
         let (mut rng, completer) = (*self.rng, self.cycle.last_completer);
         let is_changed = match list.len() {
@@ -348,7 +353,7 @@ impl<'o> Rotation<'_, 'o> {
         }
     }
 
-    /// The ceiling was reached: no agent speaks until a human writes.
+    /// Makes the channel dormant at a ceiling, until a human writes.
     fn stop_at_ceiling(&mut self) {
         self.become_dormant(Cause::CeilingReached);
         if !core::mem::replace(&mut self.quota.limits.announced, true) {
@@ -356,7 +361,7 @@ impl<'o> Rotation<'_, 'o> {
         }
     }
 
-    /// No agent speaks until an operator resets the budgets.
+    /// Makes the channel dormant until an operator resets the budgets.
     fn stop_at_budget(&mut self) {
         self.become_dormant(Cause::BudgetSpent);
         if !core::mem::replace(&mut self.quota.budget.edit().announced, true) {
@@ -364,7 +369,7 @@ impl<'o> Rotation<'_, 'o> {
         }
     }
 
-    /// The channel is dormant, and would go on if a budget were not spent: that is said once.
+    /// Announces once that a spent budget keeps the dormant channel from going on.
     pub(crate) fn announce_budget(&mut self) {
         if !core::mem::replace(&mut self.quota.budget.edit().announced, true) {
             self.out.tell(self.floor, None, Cause::BudgetSpent);
@@ -372,7 +377,7 @@ impl<'o> Rotation<'_, 'o> {
         }
     }
 
-    /// No agent speaks until a person writes: the one that has spoken asked for that.
+    /// Makes the channel dormant until a person writes, because the agent that has spoken asked for that.
     pub(crate) fn await_human(&mut self) {
         self.words.awaits_human = true;
         self.become_dormant(Cause::AwaitingHuman);
@@ -382,11 +387,11 @@ impl<'o> Rotation<'_, 'o> {
         self.cycle.forget(&mut self.roster.list, self.words);
         self.cycle.forget_plans();
         self.words.keep_unserved();
-        // The turn that waited for the chat has not been had.
+        // The turn that waited for the chat did not take place.
         self.words.wake_pending |= cause == Cause::ChatAway;
         self.cycle.forget_answered(self.words);
         self.out.shift(self.floor, Phase::Dormant, None, cause);
-        // An initiator cannot go on where a person or the chat is waited for.
+        // The initiator cannot help if a person or the chat is missing, so it is not reminded.
         let reminds = !matches!(cause, Cause::AwaitingHuman | Cause::ChatAway);
         if self.standing.is_discussion() && reminds {
             let Self { standing, floor, roster, reminders, out, .. } = self;
@@ -395,8 +400,7 @@ impl<'o> Rotation<'_, 'o> {
     }
 }
 
-/// Whether the channel woke for something that an agent must hear of: a person's word, or what a discussion
-/// posted.
+/// Returns true if the channel woke for words that an agent must hear: a person's, or the post of a discussion.
 const fn must_be_heard(cause: Cause) -> bool {
     matches!(
         cause,

@@ -13,7 +13,7 @@ use crate::state::{
 };
 use crate::{AgentKey, Cause, Effect, MessageId, Outcome, Refusal, RunId, Tail, Ticket, Timestamp};
 
-/// Follows the run of the agent that has the floor. Where something ends the turn, it gives that.
+/// Follows the run of the agent that has the floor. If an input ends the turn, its function returns the turn's end.
 pub(crate) struct Runs<'a, 'o> {
     pub(crate) standing: &'a Situation,
     pub(crate) floor: &'a mut Floor,
@@ -30,11 +30,11 @@ impl<'o> Runs<'_, 'o> {
         Caller { standing, floor, words, out }
     }
 
-    /// The speaker starts, or starts again with a newer run.
+    /// Starts the speaker's run, or replaces it with a newer one.
     #[inline]
     pub(crate) fn start(&mut self, agent: AgentKey, id: Option<RunId>, latest: Option<MessageId>) {
         if self.floor.phase.awaits_start() {
-            // What stands in the channel now cannot belong to the reply.
+            // The messages that stand in the channel now cannot belong to the reply.
             let run = TurnRun { agent, id, anchor: self.seen.newest.max(latest) };
             let until = self.out.config.deadlines.run.map(|limit| self.out.now + limit);
             self.clear_delivery();
@@ -42,7 +42,7 @@ impl<'o> Runs<'_, 'o> {
             let phase = Phase::Running { run, until, receipt: false };
             self.out.shift(self.floor, phase, Some(agent), Cause::RunStarted);
         } else if let Phase::Running { run, .. } = &mut self.floor.phase {
-            // A host without names for runs cannot tell a newer one: the same run asks again.
+            // Without a name for the run, a newer one cannot be told from the same run that asks again.
             if id.is_some() && run.id != id {
                 let replaced = core::mem::replace(&mut run.id, id);
                 self.remember(replaced);
@@ -51,7 +51,7 @@ impl<'o> Runs<'_, 'o> {
         }
     }
 
-    /// The run of the turn ended, as far as this is about it.
+    /// Applies the end of a run, if it is the one of this turn.
     #[inline]
     pub(crate) fn on_ended(
         &mut self,
@@ -70,7 +70,7 @@ impl<'o> Runs<'_, 'o> {
         Ok(self.end(run, receipt, outcome))
     }
 
-    /// The run of a turn that waits ended: that takes effect when the turn goes on.
+    /// Keeps the end of a run while its turn waits. It takes effect when the turn goes on.
     fn keep_end(
         &mut self,
         agent: AgentKey,
@@ -88,12 +88,12 @@ impl<'o> Runs<'_, 'o> {
         Ok(())
     }
 
-    /// A run that ended while its turn waited takes effect.
+    /// Applies the end of a run that came while its turn waited.
     pub(crate) fn end_kept(&mut self, ended: &EndedRun) -> Option<TurnEnd> {
         self.end(ended.run, ended.receipt, &ended.outcome)
     }
 
-    /// The turn's run is over: the turn is too, or its reply is waited for, or the agent goes on.
+    /// Ends the turn's run. Either the turn ends too, or its reply is awaited, or the agent goes on.
     #[inline]
     fn end(&mut self, run: TurnRun, receipt: bool, outcome: &Outcome) -> Option<TurnEnd> {
         let agent = run.agent;
@@ -104,12 +104,13 @@ impl<'o> Runs<'_, 'o> {
             Outcome::Spoke { .. } | Outcome::Pass | Outcome::Repeated | Outcome::Failed => {}
         }
         if *outcome == Outcome::Repeated {
-            // What it posted is no reply, whether it was received or not, and nothing is waited for.
+            // A receipt says that the text stands in the channel, not that it is worth an answer. Two agents on a small
+            // model once counted on in an empty list for 26 turns, so a repetition ends as an empty turn.
             return Some(TurnEnd::passed(agent, Cause::Repeated));
         }
         if receipt {
             if *outcome == Outcome::Failed {
-                // The receipt is of what was posted before the run broke off: more may be on its way.
+                // The receipt is for messages from before the run broke off, so more may be on their way.
                 self.roster.list.expect_late_pieces(agent, self.out.now);
             }
             return Some(TurnEnd::spoke(agent, Cause::ReceiptGiven));
@@ -118,7 +119,7 @@ impl<'o> Runs<'_, 'o> {
             Outcome::Spoke { tail }
             | Outcome::Unfinished { tail }
             | Outcome::AwaitsHuman { tail } => self.confirm(run, tail, Cause::Spoke),
-            // It says that it said nothing, but it did: any further word confirms that.
+            // The agent says that it said nothing, but it posted with its own tool. Any further message confirms that.
             Outcome::Pass | Outcome::Failed if self.has_arrived() => {
                 self.confirm(run, &Tail::EMPTY, Cause::Spoke)
             }
@@ -127,16 +128,16 @@ impl<'o> Runs<'_, 'o> {
         }
     }
 
-    /// The run ended without finishing its turn: the agent keeps the floor, and is asked to go on.
+    /// Keeps the floor for an agent with a run that ended before its turn was complete, and asks it to go on.
     fn keep_floor(&mut self, agent: AgentKey) -> Option<TurnEnd> {
         if self.roster.away(agent).is_some() {
-            // Its reply went out, but it cannot be asked to go on.
+            // Its reply went out, but an agent that is away cannot be asked to go on.
             return Some(TurnEnd::spoke(agent, Cause::AgentOffline));
         }
-        // A delivered reply had no time limit; what follows has one again.
+        // A delivered reply had no time limit, but the rest of the turn has one again.
         let delivered = matches!(self.floor.phase, Phase::Delivering { .. });
         self.clear_delivery();
-        // It took what it was given by now. With what it is given from now on it may fail.
+        // The agent has taken all words that it got until now. It may still fail with those that it gets later.
         self.words.wake_unserved = false;
         let terms = self.floor.terms.edit();
         let asks =
@@ -169,14 +170,14 @@ impl<'o> Runs<'_, 'o> {
         self.confirmed(run.agent)
     }
 
-    /// The turn's end, if what arrived ends as the reply does.
+    /// Returns the turn's end if the pieces that arrived end as the reply does.
     #[inline]
     fn confirmed(&self, agent: AgentKey) -> Option<TurnEnd> {
         let is_matched = self.delivery.as_ref().is_some_and(|delivery| delivery.is_matched());
         is_matched.then(|| TurnEnd::spoke(agent, Cause::TailMatched))
     }
 
-    /// The host confirms a whole reply of the turn.
+    /// Applies the host's statement that a whole reply of the turn has arrived.
     pub(crate) fn on_receipt(
         &mut self,
         agent: AgentKey,
@@ -191,7 +192,7 @@ impl<'o> Runs<'_, 'o> {
         if let Phase::Running { receipt, .. } | Phase::Delivering { receipt, .. } =
             &mut self.floor.phase
         {
-            // The run may say more: the turn ends with it.
+            // The run may say more, so the turn ends with the run.
             *receipt = true;
             self.words.wake_unserved = false;
             self.out.changed();
@@ -206,7 +207,7 @@ impl<'o> Runs<'_, 'o> {
         Ok(end)
     }
 
-    /// Messages that a receipt names need not be seen again.
+    /// Remembers the messages of a receipt as seen, so that their events have no effect.
     pub(crate) fn remember_all(&mut self, messages: &[MessageId]) {
         for id in messages {
             if self.seen.remember(*id, false) {
@@ -215,7 +216,7 @@ impl<'o> Runs<'_, 'o> {
         }
     }
 
-    /// The library has the whole reply of the turn's run, and delivers it.
+    /// Notes that the library has the whole reply of the turn's run, and delivers it.
     pub(crate) fn on_replied(&mut self, agent: AgentKey, id: Option<RunId>) -> Result<(), Refusal> {
         if matches!(self.floor.phase, Phase::Waiting(_)) {
             return self.keep_reply(agent, id);
@@ -233,7 +234,7 @@ impl<'o> Runs<'_, 'o> {
         }
     }
 
-    /// The run of a turn that waits made its reply: it is delivered when the turn goes on.
+    /// Notes that the run of a turn that waits made its reply, which is delivered when the turn goes on.
     fn keep_reply(&mut self, agent: AgentKey, id: Option<RunId>) -> Result<(), Refusal> {
         let is_its = self.floor.turn_run().is_some_and(|it| it.is_ended_by(agent, id, self.seen));
         let waiting = self.floor.waiting.as_deref_mut().filter(|_| is_its);
@@ -245,7 +246,7 @@ impl<'o> Runs<'_, 'o> {
         Ok(())
     }
 
-    /// The delivery of the turn's reply was given up.
+    /// Ends the turn, because the delivery of its reply was given up.
     pub(crate) fn on_undelivered(
         &mut self,
         agent: AgentKey,
@@ -259,12 +260,13 @@ impl<'o> Runs<'_, 'o> {
             return Err(Refusal::StaleRun);
         }
         self.remember(run.id.or(id));
-        // It never counts as having had nothing to say: it had, and the channel did not hear it.
+        // It never counts as a pass, because the agent had something to say and the channel did not hear it. When it
+        // did, an outage of a minute put rooms to sleep.
         let turn = if posted { SeatTurn::Spoke } else { SeatTurn::Skipped };
         Ok(TurnEnd { agent, turn, cause: Cause::Undelivered })
     }
 
-    /// A message of the speaker in its turn: a piece of its reply, if it stands after the anchor.
+    /// Processes a message of the speaker in its turn, which is a piece of its reply if it stands after the anchor.
     #[inline]
     pub(crate) fn on_piece(&mut self, id: MessageId, tail: &Tail) -> Option<TurnEnd> {
         let run = self.floor.turn_run().filter(|run| run.covers(id))?;
@@ -278,7 +280,7 @@ impl<'o> Runs<'_, 'o> {
         self.confirmed(run.agent)
     }
 
-    /// Looks for the reply once more.
+    /// Requests another poll for the reply.
     pub(crate) fn poll(&mut self) {
         let delivery = self.delivery.as_mut();
         if let (Phase::Confirming { run, .. }, Some(delivery)) = (self.floor.phase, delivery) {
@@ -287,11 +289,11 @@ impl<'o> Runs<'_, 'o> {
         }
     }
 
-    /// A poll was answered.
+    /// Applies the answer to a poll.
     pub(crate) fn on_polled(&mut self, ticket: Ticket, retry_at: Option<Timestamp>) {
         let confirms = matches!(self.floor.phase, Phase::Confirming { .. });
         if let Some(delivery) = self.delivery.as_mut().filter(|_| confirms) {
-            // The poll of an earlier turn says nothing of this one.
+            // The poll of an earlier turn says nothing about this one.
             if delivery.polls.open == Some(ticket) {
                 let longest = self.out.config.confirmation.poll_interval_max;
                 delivery.polls.answered(self.out.now, retry_at, longest);
@@ -299,7 +301,7 @@ impl<'o> Runs<'_, 'o> {
         }
     }
 
-    /// The run took too long and is cancelled. What it said has been said: that is a turn.
+    /// Cancels a run that took too long. If a message of it arrived, it was a turn, because the channel has heard it.
     pub(crate) fn on_late(&mut self) -> Option<TurnEnd> {
         self.cancel();
         let Phase::Running { run, receipt, .. } = self.floor.phase else {
@@ -321,8 +323,8 @@ impl<'o> Runs<'_, 'o> {
         self.out.tell(self.floor, self.floor.speaker(), Cause::RunSlow);
     }
 
-    /// The run is gone with its process. What it said has been said; else its agent is asked once
-    /// more, if that is wanted, or its turn is over.
+    /// Handles a run that is gone with its process. If a message of it arrived, that counts. Otherwise its agent is
+    /// asked once more, if the host wants that, or its turn is over.
     pub(crate) fn lose(&mut self, run: TurnRun, receipt: bool, rerun: bool) -> Option<TurnEnd> {
         self.remember(run.id);
         if receipt || self.has_arrived() {
@@ -343,7 +345,7 @@ impl<'o> Runs<'_, 'o> {
         None
     }
 
-    /// Takes the permission from the turn's run, if it runs.
+    /// Cancels the turn's run, if it runs.
     pub(crate) fn cancel(&mut self) {
         let ended = self.floor.waiting.as_ref().is_some_and(|waiting| waiting.end.is_some());
         let runs = matches!(
@@ -364,7 +366,7 @@ impl<'o> Runs<'_, 'o> {
         }
     }
 
-    /// Whether a piece of the reply has arrived.
+    /// Returns true if a piece of the reply has arrived.
     fn has_arrived(&self) -> bool {
         self.delivery.as_ref().is_some_and(|delivery| !delivery.is_empty())
     }

@@ -1,4 +1,4 @@
-//! One input on its way: the handlers of all topics, and what follows from one topic for others.
+//! One input on its way through the handlers, and the consequences of one topic for others.
 
 use core::time::Duration;
 
@@ -19,11 +19,11 @@ use crate::state::{
 use crate::values::config::WakeRule;
 use crate::{AgentKey, Author, Cause, Effect, MessageId, Notice, Refusal, Timestamp};
 
-/// How long a wake waits for people to be quiet, at most.
+/// The longest time that a wake waits for people to be quiet.
 const SETTLE_MAX: Duration = Duration::from_secs(5);
 
-/// The channel while it considers one input. Lends each handler the fields of its topic, and carries
-/// out what follows from what a handler decided.
+/// The channel while it processes one input. It lends each handler the fields of its topic, and applies the
+/// consequences of a handler's decision.
 pub(crate) struct Step<'o> {
     pub(crate) state: &'o mut State,
     pub(crate) out: Out<'o>,
@@ -83,13 +83,13 @@ impl<'o> Step<'o> {
     }
 }
 
-/// What follows.
+/// The consequences.
 impl Step<'_> {
     pub(crate) fn tell(&mut self, agent: Option<AgentKey>, cause: Cause) {
         self.out.tell(&self.state.floor, agent, cause);
     }
 
-    /// Remembers a message; `false` when it was seen before.
+    /// Remembers a message. Returns false if it was seen before.
     #[inline]
     pub(crate) fn remember(&mut self, id: MessageId, backfilled: bool) -> bool {
         let new = self.state.seen.remember(id, backfilled);
@@ -99,7 +99,7 @@ impl Step<'_> {
         new
     }
 
-    /// The speaker's turn is over, and the next one follows.
+    /// Ends the speaker's turn, after which the next one follows.
     #[inline]
     pub(crate) fn complete(&mut self, end: TurnEnd) {
         let mut ending = self.ending();
@@ -116,7 +116,7 @@ impl Step<'_> {
         }
     }
 
-    /// Completes the turn, if something ended it.
+    /// Ends the turn, if there is an end.
     #[inline]
     pub(crate) fn complete_if(&mut self, end: Option<TurnEnd>) {
         if let Some(end) = end {
@@ -124,19 +124,19 @@ impl Step<'_> {
         }
     }
 
-    /// The turn went on after it had waited; its run may have ended meanwhile.
+    /// Goes on after a turn that waited. If its run ended in the meantime, that takes effect now.
     pub(crate) fn go_on(&mut self, ended: Option<&EndedRun>) {
         let end = ended.and_then(|ended| self.runs().end_kept(ended));
         self.complete_if(end);
     }
 
-    /// The speaker's turn ends at once, and with it its run.
+    /// Takes the floor from the speaker at once, and cancels its run.
     pub(crate) fn take_floor(&mut self, agent: AgentKey, cause: Cause) {
         self.runs().cancel();
         self.complete(TurnEnd::skipped(agent, cause));
     }
 
-    /// The initiator has left, is muted or away: it has no permit, and is reminded once more.
+    /// Takes the permit from an initiator that has left, is muted or away, and reminds it once more.
     pub(crate) fn take_permit_from(&mut self, agent: AgentKey) {
         if self.state.reminders.permit().is_some_and(|permit| permit.agent == agent) {
             self.permits().withdraw();
@@ -144,29 +144,29 @@ impl Step<'_> {
         }
     }
 
-    /// The permitted run ended.
+    /// Ends the permitted run.
     pub(crate) fn end_permit_run(&mut self) {
         if let Some(permit) = self.permits().use_up() {
             self.go_on_after_permit(&permit);
         }
     }
 
-    /// The permitted run took too long.
+    /// Ends a permitted run that took too long.
     pub(crate) fn expire_permit(&mut self) {
         if let Some(permit) = self.permits().expire() {
             self.go_on_after_permit(&permit);
         }
     }
 
-    /// What the permitted run said wakes the channel; after a run in vain there is another reminder.
+    /// Wakes the channel for the words of a permitted run. After a run in vain there is another reminder.
     fn go_on_after_permit(&mut self, permit: &InitiatorPermit) {
         if !(permit.has_spoken() && self.wake_by(Author::Agent(permit.agent), None)) {
             self.reminding().remind_anew();
         }
     }
 
-    /// The permitted run is gone with its process: its agent is reminded again and may run again, as often as
-    /// there are reminders, or the permit is used up.
+    /// Handles a permitted run that is gone with its process. Its agent is reminded and may run again, as often as
+    /// there are reminders. Otherwise the permit is used up.
     pub(crate) fn lose_permit_run(&mut self, rerun: bool) {
         let permit = self.state.reminders.permit();
         let Some(permit @ InitiatorPermit { run: PermitRun::Running { spoke, replied, .. }, .. }) =
@@ -186,11 +186,11 @@ impl Step<'_> {
         if self.state.standing.is_paused() {
             return self.reminding().remind_anew();
         }
-        // The reminder is how the initiator learns that it may run: without one no agent would be called.
+        // The initiator learns from the reminder that it may run. Without one no agent would be called.
         self.reminding().remind();
     }
 
-    /// Refuses what makes the channel go on where it must not, or keeps no turns.
+    /// Refuses an input that makes the channel go on, if it must not or keeps no turns.
     pub(crate) fn require_going_on(&self) -> Result<(), Refusal> {
         let standing = &self.state.standing;
         standing.require_unarchived()?;
@@ -198,7 +198,7 @@ impl Step<'_> {
         self.state.floor.phase.require_turns()
     }
 
-    /// A human's word lifts the ceilings, and is what an agent asked for.
+    /// Resets the ceilings after a human's word, which also ends the wait for a person.
     pub(crate) fn hear_human(&mut self) {
         let is_answer = core::mem::take(&mut self.state.words.awaits_human);
         let was_alone = self.state.cycle.forget_question();
@@ -215,19 +215,19 @@ impl Step<'_> {
         }
     }
 
-    /// A word that comes while the list is read counts until a turn has taken it.
+    /// Notes that a word which comes while the list is read is unserved until a turn has taken it.
     pub(crate) fn must_be_heard(&mut self) {
         let reads = matches!(self.state.floor.phase, Phase::Refreshing(_));
         let is_change = reads && !core::mem::replace(&mut self.state.words.wake_unserved, true);
         self.out.changed_if(is_change);
     }
 
-    /// A message that qualifies wakes the channel when an agent can be granted.
+    /// Makes a wake pending for a message that qualifies.
     pub(crate) fn keep_in_mind(&mut self, qualifies: bool) {
         if qualifies {
             self.be_news();
             if self.state.cycle.settling().is_none() {
-                // The wake is for more than those who were addressed.
+                // The wake is for more agents than those that were addressed.
                 self.state.cycle.forget_planned_round();
             }
             self.make_wake_pending();
@@ -239,14 +239,14 @@ impl Step<'_> {
         self.out.changed_if(is_change);
     }
 
-    /// Something is new to all agents, also to those who passed or spoke last.
+    /// Notes that something is new to all agents, even to those that passed or spoke last.
     pub(crate) fn be_news(&mut self) {
         let is_change = self.state.roster.list.forget_silent();
         self.out.changed_if(is_change);
     }
 
-    /// With whom the conversation goes on if the turn under way is cut off: with its agent, or with the one behind it
-    /// where its reply is on its way.
+    /// Returns the agent that goes on with the conversation if the turn under way is cut off. It is the turn's own
+    /// agent, or the one behind it if its reply is on its way.
     pub(crate) fn cut(&self) -> Option<AgentKey> {
         let State { floor, roster, .. } = &*self.state;
         let agent = floor.speaker()?;
@@ -254,7 +254,7 @@ impl Step<'_> {
         if is_said { roster.list.behind(agent) } else { Some(agent) }
     }
 
-    /// The addressed speak in a cycle of their own, as soon as that may begin.
+    /// Plans a cycle for the addressed, as soon as it may begin.
     pub(crate) fn plan_round(&mut self, addressed: Option<&[AgentKey]>) {
         if let Some(agents) = addressed {
             self.state.cycle.plan_round(agents);
@@ -262,15 +262,15 @@ impl Step<'_> {
         }
     }
 
-    /// A message wakes the channel, unless it is at rest for a reason that the author cannot lift.
-    /// Gives whether it did.
+    /// Wakes the channel for a message, unless it is dormant for a reason that the author cannot lift. Returns true if
+    /// it wakes now or when people are quiet.
     pub(crate) fn wake_by(&mut self, author: Author, addressed: Option<&[AgentKey]>) -> bool {
         let barred = self.look().ceiling_reached() || self.state.words.awaits_human;
         if author != Author::Human && barred {
             return false;
         }
         if self.look().budget_spent() {
-            // A word does not reset a budget, but is answered when an operator does.
+            // A word does not reset a budget, but is answered when an operator resets it.
             self.keep_in_mind(true);
             self.rotation().announce_budget();
             return false;
@@ -281,7 +281,7 @@ impl Step<'_> {
         true
     }
 
-    /// A person's word waits until people are quiet, if the host wants that. Gives whether it does.
+    /// Makes a person's word wait until people are quiet, if the host wants that. Returns true if it does.
     fn settle(&mut self, addressed: Option<&[AgentKey]>) -> bool {
         let (settle, now) = (self.out.config.people.settle, self.out.now);
         let State { floor, standing, .. } = &*self.state;
@@ -297,7 +297,7 @@ impl Step<'_> {
         true
     }
 
-    /// People were quiet long enough.
+    /// Wakes the channel after people were quiet long enough.
     pub(crate) fn wake_for_settled(&mut self) {
         self.state.cycle.plans.edit().settling = None;
         self.out.changed();
@@ -324,17 +324,17 @@ impl Step<'_> {
         self.wake_as_planned(start, cause);
     }
 
-    /// A new cycle begins, with a fresh list; what was planned for another is forgotten.
+    /// Begins a new cycle with a fresh list, and forgets the plans for another one.
     pub(crate) fn wake(&mut self, start: Start, cause: Cause) {
         self.state.cycle.forget_plans();
         self.wake_as_planned(start, cause);
     }
 
-    /// A new cycle begins, with a fresh list.
+    /// Begins a new cycle with a fresh list.
     pub(crate) fn wake_as_planned(&mut self, start: Start, cause: Cause) {
         let is_idle = self.state.floor.phase == Phase::Dormant;
         if is_idle && self.state.standing.is_chat_away() {
-            // No agent could be called. The wake is pending, and no plan is kept.
+            // No agent could be called, so the wake stays pending and the plans are forgotten.
             self.state.cycle.forget_plans();
             return self.make_wake_pending();
         }
@@ -342,13 +342,13 @@ impl Step<'_> {
         self.rotation().wake(start, cause);
     }
 
-    /// An agent that could not be granted can be again.
+    /// Handles an agent that can be granted again.
     pub(crate) fn comes_back(&mut self, agent: AgentKey) {
         self.rotation().note_return(agent);
         self.wake_for_pending();
     }
 
-    /// Something changed that may let an agent be granted: a pending wake wakes the channel.
+    /// Wakes the channel for a pending wake, because an agent may be able to take it now.
     pub(crate) fn wake_for_pending(&mut self) {
         if self.look().wakes_for_pending() {
             self.wake_as_planned(Start::First, Cause::HumanMessage);

@@ -1,10 +1,11 @@
-//! Who may not write in the channel, as the chat tells (rule 81)
+//! Agents that may not write in the channel, as the chat reports it (rule 81)
 
 use crate::machine::step::Step;
 use crate::state::roster::Forbidden;
 use crate::{AgentKey, Cause, Refusal, Timestamp};
 
-/// Follows who may write.
+/// Follows which agents may write. An agent in a time-out, or without the permission to send, was once called and paid
+/// for again and again, and each reply was lost.
 pub(crate) struct Writing<'s, 'o> {
     pub(crate) step: &'s mut Step<'o>,
 }
@@ -41,7 +42,7 @@ impl Writing<'_, '_> {
         }
     }
 
-    /// Time-outs are over.
+    /// Ends the time-outs that are over.
     pub(crate) fn on_due(&mut self) {
         let now = self.step.out.now;
         while let Some(agent) = self.step.state.roster.allowed_by(now) {

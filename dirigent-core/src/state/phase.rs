@@ -78,7 +78,7 @@ pub enum Purpose {
     Wake(Start),
 }
 
-/// The place in the list where a cycle starts.
+/// The place in the list where a cycle starts: at the first agent, at a given one, or behind it.
 ///
 /// ```
 /// use dirigent_core::snapshot::Start;

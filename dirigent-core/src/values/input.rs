@@ -317,7 +317,7 @@ pub enum Author {
 pub enum MessageKind {
     /// Something said to the channel: Discord's default and reply types with content.
     Conversation,
-    /// A message that is never part of the conversation, whatever its author. Examples are joins, pins, boosts, threads,
+    /// A message that is never part of the conversation, from any author. Examples are joins, pins, boosts, threads,
     /// command answers, and empty system content.
     System,
     /// The whole message is a configured stop word. From a human it stops the channel. From any other author it is

@@ -1,5 +1,5 @@
-//! Sessions: in each, every number is taken once. The process that answers issues them, so that a question from before its
-//! start, or from a session that it has forgotten, is never taken again. No clock is needed for it.
+//! Sessions: each accepts every number once. The answering process issues them, so that it never accepts a question
+//! again from before its start or from a session that it has forgotten. This needs no clock.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,11 +8,11 @@ use std::sync::{Mutex, PoisonError};
 use super::window::Window;
 use crate::{HostId, Secret};
 
-/// How many sessions of one process are remembered: each restart of it begins one.
+/// The most sessions of one process that are remembered. Each restart of that process begins one.
 const SESSIONS_MAX: usize = 4;
 const PROOF: usize = 16;
 
-/// A session, as the answering process issued it.
+/// A session that the answering process issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SessionId {
     issue: u64,
@@ -21,7 +21,7 @@ pub(crate) struct SessionId {
 
 impl SessionId {
     pub(crate) const BYTES: usize = 8 + PROOF;
-    /// None was issued yet.
+    /// The session of a process that has not received one yet.
     pub(crate) const NONE: Self = Self { issue: 0, proof: [0; PROOF] };
 
     pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
@@ -41,19 +41,20 @@ impl SessionId {
     }
 }
 
-/// What became of a question that was surely written by who it names.
+/// The result for a question with a valid seal.
 pub(crate) enum Taken {
-    /// It is new.
+    /// The question is new.
     New,
-    /// It was taken before, or may have been.
+    /// The question was accepted before, or may have been.
     Again,
-    /// Its session is not one of this process's, or is forgotten: it is to be asked in this one.
+    /// This process did not issue the question's session, or has forgotten it. The question must come in this new
+    /// session.
     OtherSession(SessionId),
 }
 
 /// The sessions that this process issued since it began.
 pub(crate) struct Sessions {
-    /// Chosen anew at each start: it makes the sessions of earlier starts strange.
+    /// A secret that is new at each start, so that sessions of earlier starts are not valid.
     start: Secret,
     issued: AtomicU64,
     hosts: Mutex<HashMap<HostId, Remembered>>,
@@ -61,7 +62,7 @@ pub(crate) struct Sessions {
 
 #[derive(Default)]
 struct Remembered {
-    /// Sessions up to this one are forgotten.
+    /// All sessions up to this one are forgotten.
     forgotten: u64,
     windows: BTreeMap<u64, Window>,
 }
@@ -71,7 +72,7 @@ impl Sessions {
         Self { start, issued: AtomicU64::new(0), hosts: Mutex::default() }
     }
 
-    /// Takes the number of a session of this process; each is taken once.
+    /// Accepts a number of a session that this process issued. Each number is accepted once.
     pub(crate) fn take(&self, host: &HostId, session: SessionId, number: u64) -> Taken {
         let is_ours = session.issue > 0 && self.proof(host, session.issue) == session.proof;
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -117,7 +118,7 @@ mod tests {
         Sessions::new(Secret::new(&[start; 32]).unwrap())
     }
 
-    /// The session in which the process is to ask, where it has none.
+    /// Returns the session that a process without one should ask in.
     fn new_session(sessions: &Sessions, of: &str) -> SessionId {
         let Taken::OtherSession(session) = sessions.take(&host(of), SessionId::NONE, 1) else {
             panic!("no session is one of a process");

@@ -1,10 +1,10 @@
-//! Which numbers of a session were taken.
+//! The numbers of a session that were accepted.
 
-/// How far behind the highest number a question may come.
+/// The greatest distance of a question behind the highest number.
 const WIDTH: u64 = 4_096;
 const WORDS: usize = (WIDTH / 64) as usize;
 
-/// The numbers that were taken: one bit for each of the last 4,096.
+/// The accepted numbers, with one bit for each of the last 4,096.
 #[derive(Debug)]
 pub(super) struct Window {
     highest: u64,
@@ -16,7 +16,8 @@ impl Window {
         Self { highest: 0, taken: Box::new([0; WORDS]) }
     }
 
-    /// Takes a number; `false` where it was taken before, or is too far behind to be known. Numbers begin with 1.
+    /// Accepts a number. Returns false if it was accepted before, or is too far behind to be known. Numbers begin with
+    /// 1.
     pub(super) fn take(&mut self, number: u64) -> bool {
         if number == 0 || number.saturating_add(WIDTH) <= self.highest {
             return false;
@@ -34,7 +35,7 @@ impl Window {
         is_new
     }
 
-    /// The places of the numbers above the highest are those of numbers that are too far behind now.
+    /// Clears the bits for the numbers up to this one. The bits belonged to numbers that are too far behind now.
     fn forget_up_to(&mut self, number: u64) {
         if number - self.highest >= WIDTH {
             self.taken.fill(0);
@@ -51,7 +52,7 @@ impl Window {
 
 fn place(number: u64) -> (usize, u64) {
     let index = number % WIDTH;
-    // The index is below 4,096.
+    // The index is below 4,096, so it fits.
     (usize::try_from(index / 64).unwrap_or_default(), 1 << (index % 64))
 }
 
@@ -61,7 +62,7 @@ mod tests {
 
     use super::*;
 
-    /// Against a set that forgets nothing, in any order of numbers.
+    /// Compares the window with a set that never forgets, for numbers in any order.
     #[test]
     fn a_number_is_taken_once_and_never_when_it_is_too_old() {
         let (mut window, mut taken, mut state) = (Window::new(), BTreeSet::new(), 7_u64);
