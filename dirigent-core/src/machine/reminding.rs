@@ -74,8 +74,8 @@ impl Reminding<'_, '_> {
         }
     }
 
-    /// Reminds the initiator after a while if a discussion is still idle after a pause. A discussion without a turn and
-    /// a reminder has not begun, because its guide may still be on its way.
+    /// Reminds the initiator after a while if a discussion is still idle after a pause. A discussion that has had
+    /// neither a turn nor a reminder has not begun, because its guide may still be on its way.
     pub(crate) fn remind_after_pause(&mut self, awaits_human: bool) {
         let idle = self.standing.is_discussion() && self.reminders.permit().is_none();
         let was_reminded = self.reminders.get().is_some_and(|it| it.last_at.is_some());

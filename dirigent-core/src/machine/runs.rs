@@ -260,8 +260,8 @@ impl<'o> Runs<'_, 'o> {
             return Err(Refusal::StaleRun);
         }
         self.remember(run.id.or(id));
-        // It never counts as a pass, because the agent had something to say and the channel did not hear it. When it
-        // did, an outage of a minute put rooms to sleep.
+        // It never counts as a pass, because the agent had something to say and the channel did not hear it. When a
+        // failed delivery counted as silence, a minute without Discord put rooms to sleep.
         let turn = if posted { SeatTurn::Spoke } else { SeatTurn::Skipped };
         Ok(TurnEnd { agent, turn, cause: Cause::Undelivered })
     }

@@ -215,7 +215,7 @@ impl Step<'_> {
         }
     }
 
-    /// Notes that a word which comes while the list is read is unserved until a turn has taken it.
+    /// Makes a word that comes while the list is read unserved, until a turn has taken it.
     pub(crate) fn must_be_heard(&mut self) {
         let reads = matches!(self.state.floor.phase, Phase::Refreshing(_));
         let is_change = reads && !core::mem::replace(&mut self.state.words.wake_unserved, true);

@@ -488,7 +488,7 @@ impl Config {
     /// stop word. A mention is an ordinary word, and the agent that spoke last is asked again.
     ///
     /// Whatever the specification leaves open keeps its default, because a channel would break its other promises
-    /// without them:
+    /// without it:
     ///
     /// - While the member list was never read, no agent may speak, and the list is requested again. Otherwise the list
     ///   would be empty, and every agent could speak at once.
@@ -498,7 +498,8 @@ impl Config {
     ///   recognised are a late piece of that reply. Otherwise they would be a new message, which interrupts the next
     ///   agent.
     /// - A cycle is the last one if no agent is left that could answer the last speaker
-    ///   ([`Cause::NoOtherAgent`](crate::Cause::NoOtherAgent)), because an agent would be asked to answer itself.
+    ///   ([`Cause::NoOtherAgent`](crate::Cause::NoOtherAgent)), because otherwise an agent would be asked to answer
+    ///   itself.
     /// - A person's message after the first turn of a cycle asks for another cycle, even if all agents pass in this
     ///   one, because those that had their turn before have not seen it.
     /// - Bots that are not registered neither wake nor interrupt ([`bots_qualify`](PeopleRules::bots_qualify)), because

@@ -22,12 +22,12 @@ use crate::{AgentKey, MessageId, RunId, Ticket, Transition, TurnId};
 pub enum Effect {
     /// Find out which registered agents are in the channel, and answer with `Input::Members`.
     FetchMembers {
-        /// The number of this effect; you settle it with this number.
+        /// The ticket that settles this effect.
         ticket: Ticket,
     },
     /// Wake the agent that has the floor, by a trigger message or directly.
     Trigger {
-        /// The number of this effect; you settle it with this number.
+        /// The ticket that settles this effect.
         ticket: Ticket,
         /// The agent to wake.
         agent: AgentKey,
@@ -38,7 +38,7 @@ pub enum Effect {
     },
     /// Remove a trigger message. The machine does not wait for it.
     Delete {
-        /// The number of this effect; you settle it with this number.
+        /// The ticket that settles this effect.
         ticket: Ticket,
         /// The message to remove.
         message: MessageId,
@@ -46,21 +46,21 @@ pub enum Effect {
     /// Look for the speaker's reply: read the newest messages, pass those after `after` to the machine as
     /// `Input::Message`, then settle.
     Poll {
-        /// The number of this effect; you settle it with this number.
+        /// The ticket that settles this effect.
         ticket: Ticket,
         /// The turn's anchor. With `None` every message counts.
         after: Option<MessageId>,
     },
     /// Post a notice as the moderator.
     Notice {
-        /// The number of this effect; you settle it with this number.
+        /// The ticket that settles this effect.
         ticket: Ticket,
         /// The notice to post.
         notice: Notice,
     },
     /// Remind the initiator of an idle discussion to conclude it.
     Reminder {
-        /// The number of this effect; you settle it with this number.
+        /// The ticket that settles this effect.
         ticket: Ticket,
         /// The agent to address.
         initiator: AgentKey,
@@ -89,7 +89,7 @@ pub enum Effect {
     },
     /// Let the orchestrator answer a human who spoke during a turn, then settle. The turn waits for it.
     Consult {
-        /// The number of this effect; you settle it with this number.
+        /// The ticket that settles this effect.
         ticket: Ticket,
         /// The agent that has to wait.
         agent: AgentKey,
