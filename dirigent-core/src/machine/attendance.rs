@@ -25,6 +25,7 @@ impl Attending<'_, '_> {
         }
         let floor = &step.state.floor;
         let speaks = floor.speaker() == Some(agent) && !floor.has_replied();
+        // A crashed speaker would otherwise keep the floor until a deadline ends its turn.
         if speaks {
             step.runs().cancel();
             step.ending().record(TurnEnd::skipped(agent, Cause::AgentOffline));

@@ -51,6 +51,7 @@ impl Caller<'_, '_> {
         // This trigger takes the place of the old ones that waited for it, so they are removed.
         self.out.remove_stale(|trigger| trigger.due.is_none());
         if let Some(Span { first, last }) = handed {
+            // The agent may fail with these words, so they are unserved until a turn takes them.
             self.words.wake_unserved = true;
             self.out.emit(Effect::Deliver { agent, turn, first, last });
         }

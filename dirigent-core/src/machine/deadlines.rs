@@ -43,6 +43,7 @@ pub(crate) fn next_deadline(look: &Look<'_>) -> Option<Deadline> {
     }
     let stale = look.pending.stale().iter().filter_map(|trigger| trigger.due).min();
     next.consider(stale, DeadlineReason::Cleanup);
+    // Once all is forgotten there is no such deadline, because it would be due for ever.
     if floor.phase.is_idle() && (!look.state.seen.is_forgotten() || look.state.delivery.is_some()) {
         let forget = floor.last_activity_at + look.config.members.forget_after;
         next.consider(Some(forget), DeadlineReason::Forget);
@@ -147,6 +148,7 @@ fn overdue_at(look: &Look<'_>) -> Option<Timestamp> {
     let State { standing, floor, quota, reminders, .. } = look.state;
     let reminders: Reminders = reminders.value();
     let may_run = reminders.permit.is_some_and(|permit| permit.is_running());
+    // An initiator that runs may still conclude, and an operator may still resume.
     if !standing.is_discussion() || standing.is_paused() || may_run {
         return None;
     }

@@ -74,6 +74,7 @@ impl Ending<'_, '_> {
         if turn == SeatTurn::Spoke {
             self.quota.count_spoken(agent, self.out.config, self.out.now);
         }
+        // An agent that was skipped has not completed its turn, so it may be first in the next cycle.
         if turn != SeatTurn::Skipped {
             self.cycle.last_completer = Some(agent);
         }

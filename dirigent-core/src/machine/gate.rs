@@ -153,6 +153,7 @@ pub(crate) fn answer(
         return Verdict::Allow { reason, turn, anchor };
     }
     if is_remembered(reason) && step.state.seen.remember_run(run, RunFate::Denied) {
+        // The run must be remembered for a while, so the channel's idle time begins anew.
         step.state.floor.last_activity_at = step.out.now;
     }
     Verdict::Deny { reason }

@@ -119,6 +119,7 @@ impl Hearing<'_, '_> {
         }
         let qualifies = self.qualifies(author);
         if self.step.state.standing.is_stopped() {
+            // A stopped channel answers no word, but loses none either: it wakes for it at the resume.
             return self.step.keep_in_mind(qualifies);
         }
         let addressed = self.addressed(author, mentioned);
@@ -312,6 +313,7 @@ impl Hearing<'_, '_> {
         let step = &mut *self.step;
         let awaits = author != Author::Human && step.ending().asks_for_human();
         step.ending().record(TurnEnd::spoke(speaker, Cause::Interrupted));
+        // A person's word that interrupts a reply has not been taken by any turn yet.
         step.state.words.wake_unserved |= author == Author::Human;
         match step.out.config.people.interrupt {
             _ if awaits => step.rotation().await_human(),

@@ -281,6 +281,7 @@ fn on_settled(step: &mut Step<'_>, ticket: Ticket, settlement: Settlement) -> Re
         }
         (Effect::Poll { .. }, _) => step.runs().on_polled(ticket, None),
         (Effect::Trigger { turn, .. }, Settlement::Done { message }) => {
+            // The agent knows of its turn from now on, and of the question that a person may delete.
             step.state.cycle.tell(turn);
             if let Some(message) = message {
                 step.caller().dispose(message);

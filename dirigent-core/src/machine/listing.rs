@@ -20,6 +20,7 @@ impl Listing<'_, '_> {
         step.members().check(ticket, agents)?;
         step.members().stop_reading();
         step.out.changed();
+        // The list may bring an agent back although its return was never reported, and a word may wait for it.
         while let Some(agent) = step.state.roster.list.unmark(agents) {
             step.rotation().note_return(agent);
         }

@@ -50,6 +50,7 @@ impl Look<'_> {
     /// Returns true if a pending wake may wake the channel, even if people are not quiet yet.
     pub(crate) fn may_wake(&self) -> bool {
         let State { floor, words, standing, .. } = self.state;
+        // A pending wake waits at a ceiling. When it did not, each return of an agent reminded the initiator anew.
         floor.phase == Phase::Dormant
             && words.wake_pending
             && !standing.is_stopped()

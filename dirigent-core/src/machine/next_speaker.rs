@@ -32,6 +32,7 @@ impl NextSpeaker<'_> {
         } else if slot.passed && self.config.order.skip_passed {
             Some(Cause::AgentPassed)
         } else if slot.nothing_new && self.config.order.skip_last_speaker {
+            // Otherwise each conversation ends with a call in which an agent reads its own last words.
             Some(Cause::NothingNew)
         } else if self.cycle.leaves_out(agent) {
             Some(Cause::NotMentioned)

@@ -143,6 +143,7 @@ impl Operator<'_, '_> {
     fn come_to_rest(&mut self, pause: Pause, cause: Cause) {
         let speaker = self.step.state.floor.speaker();
         let is_cut = self.cuts_conversation();
+        // If no turn is under way now, the cut of an earlier ceiling or stop still counts.
         let known = self.step.state.cycle.take_cut();
         let cut = self.step.cut().or(known);
         self.end_everything();
@@ -280,6 +281,8 @@ impl Operator<'_, '_> {
         if step.look().budget_spent() {
             return Err(Refusal::BudgetSpent);
         }
+        // Only a person lifts the ceilings. When a wake of the library's own did, a channel without a start deadline
+        // woke itself for ever.
         if cause == WakeCause::Operator {
             step.hear_human();
         }

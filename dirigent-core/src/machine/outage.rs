@@ -19,6 +19,7 @@ impl Outages<'_, '_> {
     pub(crate) fn begin(&mut self) {
         let since = self.out.now;
         self.standing.outage = Some(Box::new(ChatOutage { since, counted_from: since }));
+        // The agent cannot hear its trigger now, so it has no start deadline during the outage.
         self.floor.set_start_deadline(self.standing, self.out.now, self.out.config);
         self.out.tell(self.floor, None, Cause::ChatAway);
     }

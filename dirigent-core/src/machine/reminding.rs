@@ -35,6 +35,7 @@ impl Reminding<'_, '_> {
         let reminders = self.reminders.edit();
         reminders.last_at = Some(self.out.now);
         reminders.sent = reminders.sent.saturating_add(1);
+        // An initiator that has left the discussion can read the reminder only where it came from.
         let listed = self.roster.is_present(initiator);
         let place = if listed { ReminderPlace::Discussion } else { ReminderPlace::Callback };
         if self.roster.is_available(initiator) {

@@ -79,6 +79,7 @@ impl<'o> Rotation<'_, 'o> {
     #[inline]
     pub(crate) fn advance_after(&mut self, agent: AgentKey) {
         let handed_to = self.cycle.take_handed_to();
+        // The chat has been away for so long that the next agent could not be heard either.
         if self.standing.has_lost_patience(self.out.now, self.out.config) {
             self.cycle.cut_at(self.roster.list.behind(agent));
             return self.become_dormant(Cause::ChatAway);
@@ -224,6 +225,7 @@ impl<'o> Rotation<'_, 'o> {
         self.reminders.restart_count();
         self.roster.list.forget_passed();
         self.cycle.forget(&mut self.roster.list, self.words);
+        // With more agents than a ceiling allows turns, the last ones would never be asked.
         if let (Some(cut), Start::First) = (self.cycle.take_cut(), start) {
             self.roster.list.turn_to(cut);
         }

@@ -103,6 +103,7 @@ impl Step<'_> {
     #[inline]
     pub(crate) fn complete(&mut self, end: TurnEnd) {
         let mut ending = self.ending();
+        // This is read first, because recording the end forgets what the reply asked for.
         let awaits = end.turn == SeatTurn::Spoke && ending.asks_for_human();
         ending.record(end);
         if self.out.config.announce_timeouts && end.is_timeout() {
@@ -184,6 +185,7 @@ impl Step<'_> {
         }
         self.permits().lose(&permit);
         if self.state.standing.is_paused() {
+            // No agent is called on hold, so the reminder waits.
             return self.reminding().remind_anew();
         }
         // The initiator learns from the reminder that it may run. Without one no agent would be called.

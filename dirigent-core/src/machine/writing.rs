@@ -17,6 +17,7 @@ impl Writing<'_, '_> {
         until: Option<Timestamp>,
     ) -> Result<(), Refusal> {
         if until.is_some_and(|until| until <= self.step.out.now) {
+            // The time-out that the chat reported is over already.
             self.on_allowed(agent);
             return Ok(());
         }
