@@ -386,7 +386,7 @@ pub struct OrderRules {
     /// If true, the agent that spoke last is not asked again until something is said. It then counts as having passed,
     /// with [`Cause::NothingNew`](crate::Cause::NothingNew). This saves the last call of each conversation. It applies
     /// only if the library delivered the agent's reply. An agent that asks through its own gateway, or that your waker
-    /// wakes, always has its turn. Default true.
+    /// triggers, always has its turn. Default true.
     pub skip_last_speaker: bool,
     /// The number of times that an agent which spoke without finishing its turn is asked to go on. Default 3.
     pub continuations: u8,

@@ -25,11 +25,11 @@ pub enum Effect {
         /// The ticket that settles this effect.
         ticket: Ticket,
     },
-    /// Wake the agent that has the floor, by a trigger message or directly.
+    /// Tell the agent that has the floor of its turn, by a trigger message or by a call.
     Trigger {
         /// The ticket that settles this effect.
         ticket: Ticket,
-        /// The agent to wake.
+        /// The agent to trigger.
         agent: AgentKey,
         /// The turn that was granted.
         turn: TurnId,
