@@ -191,6 +191,8 @@ impl Ends<'_> {
         let channel = self.channel;
         if what == STORE {
             self.trouble.failed(channel, error, self.clock.now());
+        } else if error.kind() == ErrorKind::RateLimited {
+            self.trouble.limited(what, channel, self.clock.now());
         } else {
             tracing::warn!(%channel, %error, "a request failed: {what}");
         }

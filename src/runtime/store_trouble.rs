@@ -1,9 +1,11 @@
-//! Whether the store takes records. That it does not is said once, not by each channel and with each attempt.
+//! Whether the store takes records, and whether requests wait for their pace. That is said once, not by each channel and with each
+//! attempt.
 
 use std::error::Error;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use dirigent_core::Timestamp;
 
@@ -16,7 +18,18 @@ pub(crate) struct StoreTrouble {
     /// Looked at with each commit, without the lock.
     is_any: AtomicBool,
     ongoing: Mutex<Option<Ongoing>>,
+    limited: Mutex<Limited>,
 }
+
+/// Requests that were to wait, since that was said.
+#[derive(Debug, Default)]
+struct Limited {
+    said_at: Option<Timestamp>,
+    requests: u64,
+}
+
+/// How often it is said that requests are to wait.
+const SAID_EVERY: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 struct Ongoing {
@@ -38,6 +51,24 @@ impl StoreTrouble {
             .unwrap_or_else(PoisonError::into_inner)
             .as_ref()
             .map(|it| it.why.clone())
+    }
+
+    /// A request is to wait: the chat allows no more, or the account's own pace does not. While a process that took over many channels
+    /// reads what was said there, that happens to most of them.
+    pub(super) fn limited(&self, what: &'static str, channel: ChannelId, now: Timestamp) {
+        tracing::debug!(%channel, "a request is to wait: {what}");
+        let mut limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
+        limited.requests += 1;
+        if limited.said_at.is_some_and(|at| now.since(at) < SAID_EVERY) {
+            return;
+        }
+        let requests = std::mem::take(&mut limited.requests);
+        limited.said_at = Some(now);
+        drop(limited);
+        tracing::warn!(
+            requests,
+            "requests are to wait, because the chat allows no more for now; each is made later. The newest: {what}"
+        );
     }
 
     #[cold]
@@ -120,6 +151,16 @@ mod tests {
         assert_eq!(counted, Some((3, 2)), "each cause is said once");
         trouble.succeeded(NOW + Duration::from_secs(3));
         assert_eq!(trouble.why(), None);
+    }
+
+    #[test]
+    fn requests_that_are_to_wait_are_said_once_a_minute_with_their_number() {
+        let trouble = StoreTrouble::default();
+        let waiting = || trouble.limited.lock().unwrap().requests;
+        for (after, unsaid) in [(0, 0), (1, 1), (59, 2), (60, 0), (61, 1)] {
+            trouble.limited("the history", ChannelId::new(7), NOW + Duration::from_secs(after));
+            assert_eq!(waiting(), unsaid, "after {after} s");
+        }
     }
 
     #[test]

@@ -52,8 +52,10 @@ fn host(number: usize) -> Result<HostId> {
 }
 
 fn account(token: &str) -> Result<Arc<DiscordAccount>> {
-    // This Discord does not limit bots, so that the processes are seen at work and not at waiting.
-    let account = DiscordAccount::builder(token, SystemClock::new()).requests_per_second(1_000);
+    // By default more than Discord allows, so that the processes are seen at work and not at waiting.
+    // The first gives all channels their modes.
+    let requests = if env::var("FIRST").is_ok() { 1_000 } else { given("REQUESTS")? };
+    let account = DiscordAccount::builder(token, SystemClock::new()).requests_per_second(requests);
     Ok(Arc::new(account.proxy(format!("http://{}", given::<String>("DISCORD")?)).build()?))
 }
 
@@ -229,16 +231,22 @@ fn host_agents(
 }
 
 fn channels() -> Result<Vec<ChannelId>> {
-    Ok(all("CHANNELS")?.into_iter().map(ChannelId::new).collect())
+    let all = std::fs::read_to_string(given::<PathBuf>("CHANNELS")?)?;
+    Ok(all
+        .split(',')
+        .map(str::parse)
+        .map(|id| id.map(ChannelId::new))
+        .collect::<std::result::Result<_, _>>()?)
 }
 
 /// Gives each channel its mode. To be called where no other process is yet: this one acts for all channels, a moment after the start.
 async fn set_modes(dirigent: &Dirigent) -> Result<()> {
-    for channel in channels()? {
+    let modes = channels()?.into_iter().map(|channel| async move {
         while dirigent.channel(channel).set_mode(Mode::Chat).await.is_err() {
             pause(Duration::from_millis(50)).await;
         }
-    }
+    });
+    futures_util::stream::iter(modes).buffer_unordered(32).collect::<()>().await;
     Ok(())
 }
 

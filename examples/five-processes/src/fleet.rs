@@ -23,13 +23,17 @@ const COUNT: usize = NAMES.len();
 /// Of each process at the NATS server.
 const PASSWORD: &str = "among-ourselves";
 /// How long anything may take that must happen.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// What the program was told.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting {
     pub(crate) ttl: Duration,
     pub(crate) channels: u32,
+    /// In how many more nobody talks.
+    pub(crate) resting: u32,
+    /// How many a second each process sends.
+    pub(crate) requests: u32,
     /// In how many of them agents ask for themselves.
     pub(crate) asking: u32,
     /// How many runs there are to one that is longer than a lease; 0: none is.
@@ -107,19 +111,25 @@ impl Fleet {
         let database =
             Database::start()?.ok_or("no PostgreSQL is installed: apt-get install postgresql")?;
         database.create()?;
-        let cast = Cast::new(setting.channels, setting.asking);
+        let cast = Cast::new(setting.channels + setting.resting, setting.asking);
         let loopback = LoopbackDiscord::start(cast.discord.clone()).await?;
         // People type faster here than Discord lets bots answer.
         loopback.set_limits(ServerLimits::generous());
         let nats = NatsServer::start(&permissions())?
             .ok_or("no NATS server is installed: apt-get install nats-server")?;
         let socket = database.folder().join(".s.PGSQL.5432");
+        // Too many for a variable.
+        let all_channels = database.folder().join("channels");
+        std::fs::write(&all_channels, joined(&cast.channels))?;
+        let mut talking = cast.channels;
+        talking.truncate(usize::try_from(setting.channels)?);
         let variables = vec![
             ("DATABASE_SOCKET", socket.display().to_string()),
             ("DISCORD", loopback.address().to_string()),
             ("MODERATOR", loopback.token(cast.moderator)),
             ("AGENTS", joined(cast.agents)),
-            ("CHANNELS", joined(&cast.channels)),
+            ("CHANNELS", all_channels.display().to_string()),
+            ("REQUESTS", setting.requests.to_string()),
             ("ASKING", setting.asking.to_string()),
             ("LONG", setting.long.to_string()),
             ("TTL", setting.ttl.as_millis().to_string()),
@@ -134,7 +144,7 @@ impl Fleet {
             _database: database,
             nats,
             loopback,
-            channels: cast.channels.clone(),
+            channels: talking.clone(),
             agents: cast.agents,
             people: People::silent(),
             variables,
@@ -147,7 +157,7 @@ impl Fleet {
             fleet.processes.push(process);
             fleet.until_ready(number).await?;
         }
-        fleet.people = People::talk(cast.discord, cast.person, cast.channels, setting.habits);
+        fleet.people = People::talk(cast.discord, cast.person, talking, setting.habits);
         Ok(fleet)
     }
 

@@ -64,6 +64,11 @@ fn command() -> Command {
         .arg(number("cut-ms", "10000").help("How long one is cut off"))
         .arg(number("ttl", "2000").help("How long a lease lasts, in milliseconds"))
         .arg(number("channels", "10").help("In how many channels people talk"))
+        .arg(number("resting", "0").help("In how many more nobody talks"))
+        .arg(
+            number("requests", "1000")
+                .help("How many requests a second each process but the first sends; Discord allows a bot 50 in all"),
+        )
         .arg(
             number("asking", "10")
                 .help("In how many of them two agents of their own gateway connection take part"),
@@ -116,6 +121,8 @@ async fn show(matches: &ArgMatches) -> Result<bool> {
     let setting = Setting {
         ttl: millis("ttl"),
         channels: number("channels").max(1),
+        resting: number("resting"),
+        requests: number("requests").max(1),
         asking: number("asking"),
         long: number("long"),
         habits: Habits {
