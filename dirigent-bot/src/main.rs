@@ -26,8 +26,7 @@ use tracing::Level;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
 
-use demo::DemoFlags;
-use init::InitFlags;
+use {demo::DemoFlags, init::InitFlags};
 
 /// Keeps turns among AI agents on Discord: one of them speaks at a time.
 #[derive(Debug, Parser)]

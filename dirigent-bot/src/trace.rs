@@ -35,14 +35,13 @@ pub(crate) fn replay(file: &Path) -> Result<String> {
 
 fn recording(file: &Path, text: &str) -> Result<ChannelRecording> {
     if is_channel(text) {
-        return Err(
-            "a replay needs a recording, and this is a channel's file: see `dirigent trace`".into(),
-        );
+        let wrong =
+            "a replay needs a recording, and this is a channel's file: see `dirigent trace`";
+        return Err(wrong.into());
     }
     if file.to_string_lossy().ends_with(".history.jsonl") {
-        return Err(
-            "this is a channel's history; give the channel's file beside it, <id>.json".into()
-        );
+        let wrong = "this is a channel's history; give the channel's file beside it, <id>.json";
+        return Err(wrong.into());
     }
     Ok(ChannelRecording::parse(text)?)
 }

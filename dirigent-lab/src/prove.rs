@@ -16,7 +16,7 @@ use dirigent::settings::{CompletionPolicy, Rules};
 use dirigent_core::Config;
 
 use claim::Claim;
-use world::{Act, World};
+use world::{Act, Room, World};
 
 pub(crate) mod claim;
 mod draw;
@@ -124,7 +124,7 @@ pub struct Broken {
 }
 
 impl Inquiry {
-    /// Asks about a room with this number of agents under these rules.
+    /// Asks about a room under these rules; `agents` is its number of agents, 2 to 64.
     pub fn new(rules: &Rules, agents: u32, claims: Vec<Claim>) -> Self {
         Self {
             config: Arc::new(rules.config.clone()),
@@ -152,6 +152,11 @@ impl Inquiry {
         told
     }
 
+    fn room(&self) -> Room {
+        let Self { agents, words, failures, goes_on, .. } = *self;
+        Room { config: Arc::clone(&self.config), agents, words, failures, goes_on }
+    }
+
     /// The claims that were not found broken so far.
     fn open<'a>(&'a self, told: &'a Told) -> impl Iterator<Item = Claim> + 'a {
         let is_open = |claim: &&Claim| told.broken.iter().all(|broken| broken.claim != **claim);
@@ -160,7 +165,7 @@ impl Inquiry {
 
     /// Plays some acts of a long world, leaves out those that are not possible, and says whether the claim breaks.
     fn breaks(&self, shuffle: u64, acts: &[Act], claim: Claim) -> bool {
-        let mut world = World::begin(self, shuffle);
+        let mut world = World::begin(&self.room(), shuffle);
         world.allow(draw::WORDS, self.failures);
         for act in acts {
             if world.is_possible(*act) {
@@ -175,7 +180,7 @@ impl Inquiry {
 
     /// A way to a broken claim as a recording and in words.
     fn broken(&self, shuffle: u64, acts: &[Act], claim: Claim, is_shortest: bool) -> Broken {
-        let mut world = World::logged(self, shuffle);
+        let mut world = World::logged(&self.room(), shuffle);
         if !is_shortest {
             world.allow(draw::WORDS, self.failures);
         }
@@ -194,6 +199,6 @@ impl Inquiry {
             play(&mut world, &rest);
         }
         steps.push(claim.complaint());
-        Broken { claim, steps, recording: world.recording(self, shuffle), is_shortest }
+        Broken { claim, steps, recording: world.recording(&self.room(), shuffle), is_shortest }
     }
 }

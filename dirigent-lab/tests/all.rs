@@ -8,5 +8,6 @@
 )]
 
 mod evenings;
+mod lint;
 mod prove;
 mod what_if;

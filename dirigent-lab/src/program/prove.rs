@@ -2,24 +2,22 @@
 
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use dirigent::replay::Trace;
-use dirigent::settings::Rules;
 use dirigent::{AgentId, ChannelId};
 use dirigent_core::AgentKey;
 use dirigent_store::ChannelRecording;
-use serde::Deserialize;
 
-use super::Error;
+use super::file::{Error, File};
 use crate::{Broken, Claim, Explored, Inquiry, RuleChoices, Told};
 
 /// How often a long run says how far it is.
 const TELL: Duration = Duration::from_secs(5);
 
-/// A way with more than twice this number of steps is shortened: this number is shown at either end.
+/// The steps that are shown at either end of a long way.
 const SHOWN: usize = 20;
 
 /// What `dirigent prove` is given.
@@ -47,7 +45,7 @@ pub struct ProveFlags {
     /// Most turns in a small room. Default twice as many as agents, and one.
     #[arg(long, value_name = "NUMBER")]
     pub turns: Option<u64>,
-    /// End after this number of seconds.
+    /// The seconds after which it ends.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub seconds: u64,
     /// Write the first way on which a claim breaks as a recording, for `dirigent replay` and the control page.
@@ -56,27 +54,6 @@ pub struct ProveFlags {
     /// Write that way as a Mermaid sequence diagram.
     #[arg(long, value_name = "FILE")]
     pub mermaid: Option<PathBuf>,
-}
-
-/// What is read of the moderator's file; `dirigent check` looks at the rest.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct File {
-    pub(super) rules: Rules,
-    agents: Vec<Named>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Named {
-    name: String,
-}
-
-impl File {
-    pub(super) fn read(path: &Path) -> Result<Self, Error> {
-        let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        let text = std::fs::read_to_string(path).map_err(|error| named(&error))?;
-        Ok(toml::from_str(&text).map_err(|error| named(&error))?)
-    }
 }
 
 impl ProveFlags {
@@ -90,8 +67,7 @@ impl ProveFlags {
         let mut choices = RuleChoices::default();
         choices.extend(self.set.iter().cloned());
         file.rules.config = choices.over(&file.rules.config)?;
-        let listed = u32::try_from(file.agents.len()).unwrap_or(u32::MAX);
-        let agents = self.agents.unwrap_or_else(|| listed.clamp(2, 64));
+        let agents = self.agents.unwrap_or_else(|| file.agents());
         let mut inquiry = Inquiry::new(&file.rules, agents, self.claims.clone());
         (inquiry.words, inquiry.failures) = (self.words, self.failures);
         inquiry.turns = self.turns.unwrap_or(inquiry.turns);

@@ -11,7 +11,7 @@ use dirigent_control::drawing::Score;
 use dirigent_core::{AgentKey, Author, Cause, Effect, Input, MessageKind, Outcome, PhaseKind};
 use dirigent_store::ChannelRecording;
 
-use super::Error;
+use super::file::Error;
 use crate::what_if::figures::{AgentFigures, is_rest};
 use crate::what_if::script::is_reply;
 use crate::{Assumption, Evening, Played, RuleChoices};

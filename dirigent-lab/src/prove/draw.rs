@@ -8,7 +8,7 @@ use super::{Explored, Inquiry, Told};
 /// The most steps of a world.
 const STEPS: usize = 400;
 
-/// After this number of steps, the search looks at what can happen from there on.
+/// The steps between two looks at what happens from there on.
 const LOOK: usize = 40;
 
 /// Draws worlds one after the other.
@@ -23,7 +23,7 @@ pub(super) fn draw(
             return;
         }
         let mut dice = Dice(number);
-        let mut world = World::begin(inquiry, number);
+        let mut world = World::begin(&inquiry.room(), number);
         world.allow(WORDS, inquiry.failures);
         // Some worlds have talkative agents, some have quiet ones; in some people write often, in some once.
         let (talk, words) = (dice.below(11), dice.below(4));
@@ -88,7 +88,7 @@ fn shrunk(inquiry: &Inquiry, shuffle: u64, mut acts: Vec<Act>, claim: super::Cla
     acts
 }
 
-/// Draws numbers from a seed: SplitMix64, which has 64 bits of state.
+/// A generator of numbers that look drawn by chance: `SplitMix64`.
 struct Dice(u64);
 
 impl Dice {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::world::{Act, World};
 use super::{Explored, Inquiry, Told};
 
-/// This number of states is explored between two calls of the caller.
+/// The states that are explored between two calls of the caller.
 const STEP: usize = 500;
 
 /// How a state was reached.
@@ -28,7 +28,7 @@ pub(super) fn search(
     let mut known = HashSet::new();
     let mut ahead = VecDeque::new();
     for shuffle in 0..inquiry.shuffles {
-        let world = World::begin(inquiry, shuffle);
+        let world = World::begin(&inquiry.room(), shuffle);
         if known.insert(world.fingerprint(&inquiry.claims)) {
             nodes.push(Node { from: None, act: Act::TimePasses, shuffle, depth: 0 });
             ahead.push_back((world, nodes.len() - 1));

@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use dirigent::replay::RecordedChannel;
 use dirigent_core::{
-    AgentKey, Answer, Author, Creation, DeadlineReason, Effect, Input, Message, MessageId,
+    AgentKey, Answer, Author, Config, Creation, DeadlineReason, Effect, Input, Message, MessageId,
     MessageKind, Mode, Outcome, PhaseKind, RunId, Settlement, Tail, Timestamp, TurnId, TurnMachine,
     WakeCause,
 };
 
-use super::Inquiry;
 use super::claim::Claim;
 
 /// When each world begins: the first moment of 2026.
@@ -37,6 +36,16 @@ pub(crate) enum Act {
     Hangs,
     /// Nothing happens until something is due.
     TimePasses,
+}
+
+/// The room in which it happens.
+#[derive(Clone, Debug)]
+pub(super) struct Room {
+    pub(super) config: Arc<Config>,
+    pub(super) agents: u32,
+    pub(super) words: u32,
+    pub(super) failures: u32,
+    pub(super) goes_on: bool,
 }
 
 /// A word that is watched.
@@ -95,15 +104,15 @@ struct Seen {
 }
 
 impl World {
-    pub(super) fn begin(inquiry: &Inquiry, shuffle: u64) -> Self {
+    pub(super) fn begin(room: &Room, shuffle: u64) -> Self {
         let mut world = Self {
-            machine: TurnMachine::new(Arc::clone(&inquiry.config), shuffle),
+            machine: TurnMachine::new(Arc::clone(&room.config), shuffle),
             now: Timestamp::from_millis(BEGIN),
-            agents: inquiry.agents,
-            words_left: inquiry.words,
-            failures_left: inquiry.failures,
+            agents: room.agents,
+            words_left: room.words,
+            failures_left: room.failures,
             failures_in_a_row: None,
-            goes_on: inquiry.goes_on,
+            goes_on: room.goes_on,
             ids: 0,
             runs: 0,
             newest_word: 0,
@@ -112,7 +121,7 @@ impl World {
             running: None,
             calls: 0,
             words: Vec::new(),
-            waits: vec![0; inquiry.agents as usize],
+            waits: vec![0; room.agents as usize],
             next: None,
             turn: TurnId::default(),
             seen: Seen::default(),
@@ -128,18 +137,18 @@ impl World {
     }
 
     /// The same beginning, of which everything is written down.
-    pub(super) fn logged(inquiry: &Inquiry, shuffle: u64) -> Self {
-        let mut world = Self::begin(inquiry, shuffle);
-        world.machine = TurnMachine::new(Arc::clone(&inquiry.config), shuffle);
+    pub(super) fn logged(room: &Room, shuffle: u64) -> Self {
+        let mut world = Self::begin(room, shuffle);
+        world.machine = TurnMachine::new(Arc::clone(&room.config), shuffle);
         world.log = Some(Vec::new());
         world.create();
         world
     }
 
-    pub(super) fn recording(self, inquiry: &Inquiry, shuffle: u64) -> RecordedChannel {
-        let start = TurnMachine::new(Arc::clone(&inquiry.config), shuffle);
+    pub(super) fn recording(self, room: &Room, shuffle: u64) -> RecordedChannel {
+        let start = TurnMachine::new(Arc::clone(&room.config), shuffle);
         let start = start.snapshot().clone();
-        let mut recording = RecordedChannel::new(Arc::clone(&inquiry.config), start);
+        let mut recording = RecordedChannel::new(Arc::clone(&room.config), start);
         recording.inputs = self.log.unwrap_or_default();
         recording
     }

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::message_ids::is_by_time;
 use super::played::{Assumption, Played};
 use super::script::{Ask, Errand, ErrandKind, Line, Occasion, Said, is_reply};
-use super::stage::Stage;
+use super::stage::Playing;
 use crate::choices::{BadChoice, RuleChoices};
 
 /// What an agent writes so long after its run ended is no part of its reply.
@@ -139,7 +139,7 @@ impl Evening {
         assumption: Assumption,
     ) -> Result<Played, BadChoice> {
         let config = Arc::new(choices.over(&self.recorded.config)?);
-        Stage::new(self, config, choices, assumption)?.play()
+        Playing::new(self, config, choices, assumption)?.play()
     }
 
     /// Returns what limits this evening for these changes, in sentences for people: what the recording cannot show.

@@ -12,12 +12,12 @@ use super::script::is_reply;
 /// An evening in numbers, as the machine's answers give them.
 ///
 /// ```
-/// let nothing = dirigent_lab::Figures::default();
+/// let nothing = dirigent_lab::EveningFigures::default();
 /// assert_eq!((nothing.calls, nothing.unanswered), (0, 0));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Figures {
+pub struct EveningFigures {
     /// Messages of people.
     pub words: usize,
     /// Runs that were allowed to begin: each calls a model once or more.
@@ -99,7 +99,7 @@ pub struct AgentFigures {
     pub passed: usize,
 }
 
-impl Figures {
+impl EveningFigures {
     /// Counts one step.
     pub(super) fn count(
         &mut self,

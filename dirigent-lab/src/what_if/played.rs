@@ -5,7 +5,7 @@ use std::fmt;
 use dirigent::replay::RecordedChannel;
 use dirigent_core::{AgentKey, Timestamp, Transition};
 
-use super::figures::Figures;
+use super::figures::EveningFigures;
 
 /// How an evening goes on if an agent is asked on an occasion on which it was not asked.
 ///
@@ -91,7 +91,7 @@ pub struct Played {
     /// All of it as a recording, so that you can draw it, trace it and replay it.
     pub recording: RecordedChannel,
     /// What can be counted.
-    pub figures: Figures,
+    pub figures: EveningFigures,
     /// The points at which it takes another way, in order.
     pub other_ways: Vec<OtherWay>,
     /// Turns that are taken as recorded.

@@ -12,7 +12,7 @@ use dirigent_core::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::evening::Evening;
-use super::figures::{Figures, is_rest};
+use super::figures::{EveningFigures, is_rest};
 use super::message_ids::MessageIds;
 use super::played::{Assumption, Other, OtherWay, Played};
 use super::script::{Ask, ErrandKind, Occasion, Said, is_reply};
@@ -78,7 +78,7 @@ struct Play {
 }
 
 /// Where a played evening is.
-pub(super) struct Stage<'a> {
+pub(super) struct Playing<'a> {
     evening: &'a Evening,
     choices: &'a RuleChoices,
     assumption: Assumption,
@@ -96,13 +96,13 @@ pub(super) struct Stage<'a> {
     serial: u64,
     inputs: Vec<(Timestamp, Input)>,
     transitions: Vec<Transition>,
-    figures: Figures,
+    figures: EveningFigures,
     other_ways: Vec<OtherWay>,
     taken: usize,
     taken_after_other_words: usize,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Playing<'a> {
     pub(super) fn new(
         evening: &'a Evening,
         config: Arc<Config>,
@@ -130,7 +130,7 @@ impl<'a> Stage<'a> {
             serial: 0,
             inputs: Vec::with_capacity(evening.recorded.inputs.len()),
             transitions: Vec::with_capacity(evening.transitions.len()),
-            figures: Figures::default(),
+            figures: EveningFigures::default(),
             other_ways: Vec::new(),
             taken: 0,
             taken_after_other_words: 0,
