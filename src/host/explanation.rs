@@ -213,7 +213,7 @@ impl Explanation {
         self.reason.allows() && !(is_stored && is_refused)
     }
 
-    /// Whether the store takes nothing, so that no turn begins and none is passed on, whichever agent has the floor.
+    /// Whether the store takes nothing, so that no turn begins and none is passed on.
     const fn waits_for_store(&self) -> bool {
         let has_turns = matches!(
             self.reason,

@@ -30,7 +30,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 pub(crate) struct Setting {
     pub(crate) ttl: Duration,
     pub(crate) channels: u32,
-    /// In how many more nobody talks.
+    /// How many further channels are silent.
     pub(crate) resting: u32,
     /// How many a second each process sends.
     pub(crate) requests: u32,

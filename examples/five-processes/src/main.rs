@@ -64,7 +64,7 @@ fn command() -> Command {
         .arg(number("cut-ms", "10000").help("How long one is cut off"))
         .arg(number("ttl", "2000").help("How long a lease lasts, in milliseconds"))
         .arg(number("channels", "10").help("In how many channels people talk"))
-        .arg(number("resting", "0").help("In how many more nobody talks"))
+        .arg(number("resting", "0").help("How many further channels are silent"))
         .arg(
             number("requests", "1000")
                 .help("How many requests a second each process but the first sends; Discord allows a bot 50 in all"),
