@@ -107,8 +107,9 @@ impl Cluster {
 
 impl Way {
     async fn new(config: &ClusterConfig) -> Result<Self, Wrong> {
-        let parsed = |key, what: &str| -> Result<HostId, Wrong> {
-            what.parse().map_err(|error| (key, format!("{what:?}: {error}")))
+        // Whatever is wrong with it, no value is shown: a wrong variable may have a secret.
+        let parsed = |key, name: &str| -> Result<HostId, Wrong> {
+            name.parse().map_err(|error| (key, format!("{error}: for example bot-1")))
         };
         let name = parsed("cluster.name", &config.name)?;
         let me = parsed("cluster.process", &config.process.value)?;

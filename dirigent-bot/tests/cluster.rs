@@ -1,14 +1,19 @@
 //! `dirigent run` as two processes on one PostgreSQL and one NATS server, and `dirigent move`.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use dirigent::{ChannelId, UserId};
 use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
 use dirigent_verify::database::Database;
 use dirigent_verify::nats::NatsServer;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use crate::stage::{BotStage, Program, SECRET, http, until};
+
+/// How long all channels together may take for a round.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The database of a test; `None`, and said aloud, where no server is installed.
 fn database() -> Option<(Database, String)> {
@@ -48,7 +53,7 @@ impl Fleet {
         let stage = BotStage::new().await;
         let developer = stage.discord.add_bot();
         let members = [stage.moderator, stage.person, developer];
-        let rooms = (0..24).map(|room| format!("room-{room}"));
+        let rooms = (0..16).map(|room| format!("room-{room}"));
         let channels: Vec<_> =
             rooms.map(|room| stage.discord.add_channel(stage.guild, &room, &members)).collect();
         let config = stage.config(&model.url());
@@ -134,7 +139,7 @@ async fn two_processes_share_the_channels_and_the_other_goes_on_after_a_kill() {
     let model = model().await;
     let Some(fleet) = Fleet::new(&model).await else { return };
     let config = std::fs::read_to_string(fleet.stage.file()).unwrap();
-    let few = config.rsplitn(23, "[[channels]]").last().unwrap();
+    let few = config.rsplitn(15, "[[channels]]").last().unwrap();
     std::fs::write(fleet.stage.folder.path().join("few.toml"), few).unwrap();
     let check = fleet.start("bot-1", &["check", "--config", "few.toml"]);
     let (code, found, log) = check.end().await;
@@ -147,11 +152,11 @@ async fn two_processes_share_the_channels_and_the_other_goes_on_after_a_kill() {
     first.says("its mode is chat").await;
     let second = fleet.start("bot-2", &["run"]);
     second.says("its mode is chat").await;
-    until("each channel's mode", || given(&first).union(&given(&second)).count() == 24).await;
+    until("each channel's mode", || given(&first).union(&given(&second)).count() == 16).await;
 
     fleet.ask_all("Should we build it?");
     // At the first process, for channels of both.
-    fleet.developer_asks(&front, 4).await;
+    timeout(PATIENCE, fleet.developer_asks(&front, 4)).await.unwrap();
     let (status, shown) = http(&page, "GET /dirigent/api/channels", SECRET, "").await;
     assert_eq!(status, 200, "{shown}");
     let unseen: Vec<_> =
@@ -161,7 +166,7 @@ async fn two_processes_share_the_channels_and_the_other_goes_on_after_a_kill() {
     second.signal("-KILL");
     second.end().await;
     fleet.ask_all("And when?");
-    fleet.developer_asks(&front, 8).await;
+    timeout(PATIENCE, fleet.developer_asks(&front, 8)).await.unwrap();
     first.signal("-TERM");
     let (code, _, log) = first.end().await;
     assert_eq!(code, Some(0), "{log}");
@@ -170,6 +175,39 @@ async fn two_processes_share_the_channels_and_the_other_goes_on_after_a_kill() {
         assert_eq!(fleet.said(*channel), 8, "two questions, three agents: {words:?}\n{log}");
     }
     assert!(!log.contains(SECRET), "{log}");
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_cluster_is_named_without_its_value() {
+    let Some((_server, address)) = database() else { return };
+    let stage = BotStage::new().await;
+    let cluster = "[cluster]\nprocess = { env = \"PROCESS_OF_THIS_TEST\" }\nnats = \"nats://127.0.0.1:1\"\nsecret = { env = \"CLUSTER_OF_THIS_TEST\" }\n";
+    let config = stage.config("http://127.0.0.1:1/v1");
+    stage.write(&format!(
+        "{config}[store]\npostgres = {{ env = \"DATABASE_OF_THIS_TEST\" }}\n{cluster}"
+    ));
+    for (process, secret, expected) in [
+        (
+            "Not A Name",
+            SECRET,
+            ":21: cluster.process: not the name of a process: expected 1 to 64 of a-z",
+        ),
+        (
+            "bot-1",
+            "4f1c0de",
+            ":23: cluster.secret: a secret has at least 32 bytes; take 32 random ones",
+        ),
+        ("bot-1", SECRET, ":22: cluster.nats: "),
+    ] {
+        let mut command = stage.command(&["run"]);
+        command.env("PROCESS_OF_THIS_TEST", process).env("CLUSTER_OF_THIS_TEST", secret);
+        command.env("DATABASE_OF_THIS_TEST", &address);
+        let (code, _, log) = Program::start(command).end().await;
+        assert_eq!(code, Some(1), "{log}");
+        let said = log.lines().last().unwrap_or_default();
+        assert!(said.starts_with(&format!("dirigent.toml{expected}")), "{log}");
+        assert!(!log.contains(secret) && !log.contains("Not A Name"), "{log}");
+    }
 }
 
 #[tokio::test]
