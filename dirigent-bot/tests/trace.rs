@@ -23,6 +23,26 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     (ran.status.code(), text(ran.stdout), text(ran.stderr))
 }
 
+/// What the laboratory prints stands in its own tests.
+#[test]
+fn the_tool_plays_an_evening_under_other_rules_proves_claims_and_looks_at_settings() {
+    let ran = |arguments: &[&str]| {
+        let mut tool = std::process::Command::new(crate::stage::PROGRAM);
+        let ran = tool.current_dir(folder()).args(arguments).output().unwrap();
+        (ran.status.code(), String::from_utf8(ran.stdout).unwrap())
+    };
+    let (code, told) = ran(&["what-if", "hello.jsonl", "--set", "order.skip_passed=true"]);
+    assert_eq!(code, Some(0));
+    assert!(told.starts_with("as recorded\n") && told.contains("\norder.skip_passed=true\n"));
+    let claim = ["prove", "--claim", "addressed-next", "--turns", "2", "--set"];
+    let ignored = [&claim[..], &["people.mentions=ignored"]].concat();
+    let (code, told) = ran(&ignored);
+    assert_eq!(code, Some(1));
+    assert!(told.starts_with("addressed-next: broken; the shortest way:\n  a person writes to"));
+    let (code, told) = ran(&["lint", "no-such.toml"]);
+    assert_eq!((code, told.as_str()), (Some(1), ""));
+}
+
 /// F10: the tool itself, and that it says what is wrong and ends with a failure.
 #[test]
 fn the_tool_tells_a_recording_from_a_file_and_what_is_wrong_with_one() {

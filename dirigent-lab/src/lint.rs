@@ -62,7 +62,7 @@ impl Found {
     }
 }
 
-/// Looks at settings for a room of so many agents.
+/// Looks at settings for a room; `agents` is its number of agents.
 ///
 /// ```
 /// use dirigent::settings::Rules;

@@ -7,6 +7,7 @@
     reason = "these are tests"
 )]
 
+mod commands;
 mod evenings;
 mod lint;
 mod prove;

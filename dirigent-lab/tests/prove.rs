@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use clap::Parser;
 use dirigent::settings::Rules;
+use dirigent_control::drawing::Replay;
 use dirigent_lab::program::ProveFlags;
 use dirigent_lab::{Inquiry, RuleChoices, Told};
 use dirigent_store::ChannelRecording;
@@ -150,6 +151,8 @@ fn the_command_takes_rules_and_agents_of_the_file_and_writes_recording_and_diagr
     assert!(told.contains("not explored: other sequences of shuffles, operators"));
     let recording = ChannelRecording::parse(&std::fs::read_to_string(saved).unwrap()).unwrap();
     assert!(recording.trace().unwrap().to_string().contains("poet"));
+    let shown = Replay::of(&recording.recorded, |_| Some("poet".into())).unwrap();
+    assert!(shown.html("a way").starts_with("<!doctype html>") && shown.frames.len() > 2);
     assert!(std::fs::read_to_string(diagram).unwrap().starts_with("sequenceDiagram\n"));
 }
 

@@ -14,7 +14,7 @@ use crate::{RuleChoices, lint};
 pub struct LintFlags {
     /// The moderator's file; its rules are looked at, for as many agents as it has.
     #[arg(value_name = "CONFIG")]
-    pub config: PathBuf,
+    pub file: PathBuf,
     /// A rule that is other than in the file, for example `people.mentions=only`.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<RuleChoices>,
@@ -27,7 +27,7 @@ impl LintFlags {
     ///
     /// A file that cannot be read, a rule that is none, or a writer that fails.
     pub fn run(&self, out: &mut dyn Write) -> Result<bool, Error> {
-        let mut file = File::read(&self.config)?;
+        let mut file = File::read(&self.file)?;
         let mut choices = RuleChoices::default();
         choices.extend(self.set.iter().cloned());
         file.rules.config = choices.over(&file.rules.config)?;

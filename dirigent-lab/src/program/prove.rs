@@ -26,7 +26,7 @@ const SHOWN: usize = 20;
 pub struct ProveFlags {
     /// The moderator's file; its rules and its agents are taken. Without it: the default rules, and two agents.
     #[arg(value_name = "CONFIG")]
-    pub config: Option<PathBuf>,
+    pub file: Option<PathBuf>,
     /// What is claimed: heard, addressed-next, calls-without-person=N, waits=N, rests or answered-within=N. Give it again for more.
     #[arg(long = "claim", value_name = "CLAIM", required = true)]
     pub claims: Vec<Claim>,
@@ -63,7 +63,7 @@ impl ProveFlags {
     ///
     /// A file that cannot be read or written, a rule that is none, or a writer that fails.
     pub fn run(&self, out: &mut dyn Write) -> Result<bool, Error> {
-        let mut file = self.config.as_deref().map(File::read).transpose()?.unwrap_or_default();
+        let mut file = self.file.as_deref().map(File::read).transpose()?.unwrap_or_default();
         let mut choices = RuleChoices::default();
         choices.extend(self.set.iter().cloned());
         file.rules.config = choices.over(&file.rules.config)?;
