@@ -57,7 +57,7 @@ pub struct Inquiry {
     pub failures: u32,
     /// Sequences of shuffles, and so of orders in which agents speak. Default 4.
     pub shuffles: u64,
-    /// Most states that are explored. Default 200,000, which take about a gigabyte at most.
+    /// Most states that are explored and kept in memory. Default 200,000.
     pub states: usize,
     /// Worlds drawn by chance, after the small ones. Default 300.
     pub worlds: u64,
