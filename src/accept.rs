@@ -1,13 +1,13 @@
-//! Accepting connections while the process may be short of file descriptors: shared by the servers of this workspace.
+//! Accepts connections while the process may be short of file descriptors. The servers of this workspace share it.
 
 use std::io;
 use std::time::Duration;
 
-/// How long a server waits after a connection could not be accepted. What it lacks, mostly file descriptors, is there again when others
-/// close theirs; asking at once again would use a whole core, and fill the log.
+/// The time that a server waits after it could not accept a connection. It usually lacks file descriptors, and they are
+/// free again when other connections close. If it tried again at once, it would use a whole core and fill the log.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Tells what follows when a connection cannot be accepted, and logs it once, not at each attempt.
+/// Decides what follows when a server cannot accept a connection. It logs a shortage once, and not at each attempt.
 ///
 /// ```
 /// use dirigent::accept::Shortage;
@@ -26,22 +26,22 @@ pub struct Shortage {
 }
 
 impl Shortage {
-    /// Creates one for a server, whose name is in the log.
+    /// Creates one for a server. The name of the server appears in the log.
     pub const fn new(server: &'static str) -> Self {
         Self { server, failed: 0 }
     }
 
-    /// Takes an error of an accept. Returns how long to wait before the next one.
+    /// Takes an error of an accept. Returns the time to wait before the next accept.
     ///
     /// # Errors
     ///
-    /// The error itself, if the listener can never accept again.
+    /// Returns the error itself if the listener can never accept again.
     pub fn failed(&mut self, error: io::Error) -> io::Result<Duration> {
         let kind = error.kind();
         if matches!(kind, io::ErrorKind::InvalidInput | io::ErrorKind::NotConnected) {
             return Err(error);
         }
-        // Only this connection is gone: the next one may be there already.
+        // Only this connection is gone, and the next one may be there already.
         if matches!(kind, io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset) {
             return Ok(Duration::ZERO);
         }
@@ -52,7 +52,7 @@ impl Shortage {
         Ok(AGAIN)
     }
 
-    /// Notes that a connection was accepted: a shortage is over.
+    /// Notes that the server accepted a connection, so a shortage is over.
     pub fn accepted(&mut self) {
         if self.failed > 0 {
             let attempts = std::mem::take(&mut self.failed);
@@ -61,8 +61,8 @@ impl Shortage {
     }
 }
 
-/// Returns how many connections a server may keep: at most `most`, and at most half of the file descriptors that the process may have
-/// open, because the other half is for Discord, stores and models. At least one.
+/// Returns the number of connections that a server may keep. This is at most `most`, and at most half of the file
+/// descriptors that the process may open, because the other half is for Discord, stores and models. It is at least 1.
 pub fn connections_max(most: usize) -> usize {
     most.min(descriptors() / 2).max(1)
 }

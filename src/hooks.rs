@@ -1,5 +1,5 @@
-//! For agents that are called elsewhere, for example with a gateway of their own: what they ask before a model is
-//! called, and how their runs end.
+//! For agents that are called elsewhere, for example with a gateway of their own. They ask here before they call a
+//! model, and report here how their runs end.
 //!
 //! | to | see |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! For bots: putting the library together and calling agents from it.
+//! For bots: builds the library, and calls agents through it.
 //!
 //! | to | see |
 //! | --- | --- |

@@ -1,9 +1,9 @@
-//! Decides who speaks when among several AI agents in one channel, and carries it out.
+//! Decides which of several AI agents in one channel speaks next, and carries it out.
 //!
-//! A bot embeds the library and tells it what happens in its channels ([`Dirigent::message_created`] and the like). The
-//! library gives the floor to one agent at a time, and either calls the agents itself ([`Agent`]) or answers the bot's
-//! question before a model is called ([`Channel::run_if_allowed`]). The decisions are those of `dirigent-core`; this
-//! crate keeps the time, stores, posts and wakes.
+//! You embed the library in a bot, and you tell it about every event of its channels, for example with
+//! [`Dirigent::message_created`]. The library gives the floor to one agent at a time. It either calls the agents itself
+//! ([`Agent`]), or it answers your question before you call a model ([`Channel::run_if_allowed`]). `dirigent-core`
+//! makes the decisions. This crate keeps the time, stores, posts and wakes.
 //!
 //! ```no_run
 //! use dirigent::prelude::*;
@@ -29,7 +29,8 @@
 //! # }
 //! ```
 //!
-//! Failures are logged through `tracing`; a program without a subscriber sees none of them.
+//! The library logs failures through `tracing`. Install a subscriber in your program, because without one you see none
+//! of them.
 //!
 //! # Start here
 //!

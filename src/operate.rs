@@ -1,4 +1,4 @@
-//! For those who run a bot: what happens in its channels, why, and how it can be steered.
+//! For people who run a bot: see what happens in its channels and why, and steer it.
 //!
 //! | to | see |
 //! | --- | --- |

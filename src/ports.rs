@@ -1,5 +1,5 @@
-//! For those who write an adapter: the traits through which the library reaches a chat, the registry of agents and
-//! time, and the values that pass through them. Stores have their own module, [`store`](crate::store).
+//! For authors of adapters. These are the traits through which the library reaches a chat, the registry of agents and
+//! the time, and the values that pass through them. Stores have their own module, [`store`](crate::store).
 //!
 //! | to reach | implement | check it with |
 //! | --- | --- | --- |
@@ -7,7 +7,8 @@
 //! | the registry of agents | [`IdentityStore`](crate::IdentityStore) | the contract suite of `dirigent-testkit` |
 //! | time | [`Clock`](crate::Clock) | |
 //!
-//! What an agent's [`Reply`](crate::Reply) may have besides its text is here, too: [`Embed`], [`AllowedMentions`].
+//! The parts of an agent's [`Reply`](crate::Reply) besides its text are here, too, for example [`Embed`] and
+//! [`AllowedMentions`].
 
 pub(crate) mod agent;
 pub(crate) mod agent_fn;
@@ -49,7 +50,7 @@ pub use identity::{Identity, RegisterError};
 pub use ownership::Standing;
 pub use write_bar::WriteBar;
 
-// What only several processes on one store need: `dirigent-cluster` documents it.
+// Only several processes on one store need these. `dirigent-cluster` documents them.
 #[doc(hidden)]
 pub use crate::ports::request::{
     ChannelAnswer, ChannelRequest, ChannelState, CheckAnswer, CompleteAnswer, ExplainAnswer,

@@ -1,4 +1,4 @@
-//! What nearly every bot names: `use dirigent::prelude::*;`.
+//! The names that nearly every bot needs: `use dirigent::prelude::*;`.
 
 #[doc(no_inline)]
 pub use crate::operate::EventOrLag;

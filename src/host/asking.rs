@@ -1,4 +1,4 @@
-//! May this agent run? To be asked before its model is called.
+//! Asks whether an agent may run. You ask before you call its model.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,14 +21,17 @@ use crate::values::load_error::Barred;
 use crate::{AgentId, CallError, Channel};
 
 impl Channel<'_> {
-    /// May this agent run now? To be asked before the model is called, and the permit is held while it runs:
-    /// [`run_if_allowed`](Self::run_if_allowed) does both. The host reports the run's end through the permit; dropping it ends
-    /// the run as failed, so that a cancelled task cannot stall the room. If the same run asks again, the first permit goes
-    /// on holding the floor: dropping another does nothing.
+    /// Asks whether this agent may run now. Ask before you call the model, and hold the permit while the agent runs.
+    /// [`run_if_allowed`](Self::run_if_allowed) does both for you.
+    ///
+    /// You report the end of the run through the permit. If you drop the permit instead, the run ends as failed, so
+    /// that a cancelled task cannot stall the room. If the same run asks again, the first permit keeps the floor, and
+    /// dropping the other permit has no effect.
     ///
     /// # Errors
     ///
-    /// Why the agent is to be silent. That also says so where the driver does not run, or the store does not answer.
+    /// Returns the reason why the agent must be silent. You also get an error if the driver does not run, or if the
+    /// store does not answer.
     pub async fn may_speak(self, agent: &AgentId, run: Option<RunId>) -> Result<Permit, Denial> {
         match self.gate(agent).await? {
             Some((room, key)) => self.decide(room, key, run).await,
@@ -36,7 +39,8 @@ impl Channel<'_> {
         }
     }
 
-    /// Runs the agent if it may run now: `work` is called with the permit, calls the model, and ends the run.
+    /// Runs the agent if it may run now. The function calls `work` with the permit, and `work` calls the model and ends
+    /// the run.
     ///
     /// ```
     /// # async fn model() -> String { String::new() }
@@ -62,11 +66,11 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// As [`may_speak`](Self::may_speak); then `work` was not called.
+    /// Fails like [`may_speak`](Self::may_speak). In that case `work` was not called.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future drops the permit: the run counts as failed.
+    /// If you drop the future, you drop the permit, and the run counts as failed.
     pub async fn run_if_allowed<T>(
         self,
         agent: &AgentId,
@@ -77,12 +81,12 @@ impl Channel<'_> {
         Ok(work(permit).await)
     }
 
-    /// The room to be asked for this agent; `None` where turns were never kept.
+    /// Returns the room to ask for this agent. `None` if the channel never kept turns.
     async fn gate(self, agent: &AgentId) -> Result<Option<(RoomRef, Option<AgentKey>)>, Denial> {
         self.dirigent.live().await?;
         let barred = match self.dirigent.runtime.room(self.id).await {
             Ok(Some(room)) if room.lock().room.look().is_damaged() => Barred::Damaged,
-            // Nothing is granted in a channel that may soon be another process's.
+            // No run is permitted in a channel that may soon belong to another process.
             Ok(Some(room)) if self.dirigent.runtime.standing(room.id) != Standing::Held => {
                 return Err(CallError::Elsewhere.into());
             }
@@ -100,13 +104,13 @@ impl Channel<'_> {
         Err(denied(&self.dirigent.runtime, reason_of(barred)))
     }
 
-    /// As [`may_speak`](Self::may_speak), but instead of a denial that time may change the run is put off: the host keeps
-    /// what the agent was to answer, and is called back when its turn comes. The run was not denied then: it asks again
-    /// with the same id. Each agent waits at most once in each channel.
+    /// Asks like [`may_speak`](Self::may_speak), but defers the run if it was denied for a reason that time may change.
+    /// Keep the task that the agent was to work on, because you are called back when its turn comes. A deferred run
+    /// does not count as denied, so it asks again with the same id. Each agent waits at most once in each channel.
     ///
     /// # Errors
     ///
-    /// As [`may_speak`](Self::may_speak); [`Denial::Deferred`] where the run was put off.
+    /// Fails like [`may_speak`](Self::may_speak), and with [`Denial::Deferred`] if the run was deferred.
     pub async fn may_speak_or_defer(
         self,
         agent: &AgentId,
@@ -147,13 +151,13 @@ impl Channel<'_> {
                     hold.never_begins();
                     let error = match why {
                         NotKept::Late(error) => CallError::from(error),
-                        // That process may be asked for the same run.
+                        // The host may ask that process for the same run.
                         NotKept::TakenOver => CallError::Elsewhere,
                         NotKept::Ended => CallError::Ended(self.dirigent.runtime.life.end()),
                     };
                     return Err(error.into());
                 }
-                // Much may have happened until then: a stop, a mute, the turn of another agent.
+                // Much may have happened until then, for example a stop, a mute, or the turn of another agent.
                 let hold = hold
                     .still_permitted()
                     .map_err(|reason| denied(&self.dirigent.runtime, reason))?;
@@ -168,12 +172,12 @@ impl Channel<'_> {
     }
 }
 
-/// Puts the agent's run off, where it may not run now and that may change. An earlier deferral of the agent is
-/// not called back any more.
+/// Defers the agent's run if the run may not start now and that may change. An earlier deferral of the agent is then
+/// dropped without a callback.
 fn defer(runtime: &Runtime, cell: &Arc<RoomCell>, agent: AgentKey) -> Option<(Reason, Deferral)> {
     let fresh = DeferralKey::new(runtime.deferrals.fetch_add(1, Ordering::Relaxed));
     let (tell, turn) = oneshot::channel();
-    // Under one lock: the turn may come as soon as the room knows the key.
+    // Both happen under one lock, because the turn may come as soon as the room knows the key.
     let (reason, key) = runtime.update_cell(cell, None, |state, cx, now| {
         let (reason, key) = state.room.defer(cx, now, agent, fresh)?;
         if let Some(key) = key {
@@ -198,7 +202,7 @@ fn denied(runtime: &Runtime, reason: Reason) -> Denial {
     Denial::Denied { reason, speaker, no_reply_model }
 }
 
-/// Whether this agent was permitted a run that has not ended.
+/// Returns whether this agent has a permitted run that has not ended.
 fn is_running(room: &Room, agent: Option<AgentKey>) -> bool {
     let view = room.look().machine().view();
     let runs = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting);
@@ -206,7 +210,8 @@ fn is_running(room: &Room, agent: Option<AgentKey>) -> bool {
     agent.is_some() && ((runs && view.speaker() == agent) || is_permitted)
 }
 
-/// Guards the run that this answer permits, if there is one, as [`Guards::guard`](crate::room::guards::Guards::guard) does.
+/// Guards the run that this answer permits, if there is one, like
+/// [`Guards::guard`](crate::room::guards::Guards::guard).
 fn guard(
     room: &mut Room,
     agent: Option<AgentKey>,
@@ -220,7 +225,7 @@ fn guard(
     Some(room.guards().guard(agent?, turn, run))
 }
 
-/// Whether the answer allows a run that must be ended again: in a turn, or after a reminder.
+/// Returns whether the answer allows a run that must end later, in a turn or after a reminder.
 const fn holds_permission(answer: Answer) -> bool {
     match answer.verdict() {
         Some(verdict) => {

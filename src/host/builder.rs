@@ -1,4 +1,4 @@
-//! Putting the library together.
+//! Builds the library.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -26,7 +26,7 @@ use crate::runtime::{OwnRules, Parts, Runtime, SpawnCalls};
 use crate::settings::ObservedBot;
 use crate::{Agent, AgentId, ChannelId, Clock, DiscordApi, IdentityStore, Settings};
 
-/// Puts the library together; from [`Dirigent::builder`].
+/// Builds the library. You get it from [`Dirigent::builder`].
 ///
 /// ```
 /// # use dirigent::{Dirigent, MemoryIdentities, SystemClock};
@@ -42,7 +42,7 @@ use crate::{Agent, AgentId, ChannelId, Clock, DiscordApi, IdentityStore, Setting
 /// ```
 pub struct Builder {
     discord: Arc<dyn DiscordApi>,
-    /// `None`: in memory, with the hosted agents.
+    /// `None` means a registry in memory with the hosted agents.
     identities: Option<Arc<dyn IdentityStore>>,
     clock: Arc<dyn Clock>,
     channels: Arc<dyn ChannelStore>,
@@ -55,7 +55,7 @@ pub struct Builder {
     recorder: Option<Arc<dyn Recorder>>,
     hosts: HashMap<AgentId, Hosted>,
     observed: HashMap<AgentId, Arc<ObservedBot>>,
-    /// The first agent that was given twice.
+    /// The first agent that was added twice.
     hosted_twice: Option<AgentId>,
     config: Config,
     own_rules: Option<OwnRules>,
@@ -63,7 +63,8 @@ pub struct Builder {
     seed: u64,
 }
 
-/// Why the library could not be put together. `Debug` says it in words too: a `main` that returns the error prints that.
+/// The reason why [`Builder::build`] failed. Its `Debug` text is the same sentence as its `Display` text, because a
+/// `main` that returns the error prints `Debug`.
 ///
 /// ```
 /// # use dirigent::Config;
@@ -75,13 +76,13 @@ pub struct Builder {
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A setting of the rules cannot be obeyed.
+    /// The rules have a setting that cannot work.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Two agents were given to [`Builder::host`] or [`Builder::observe`] under one id.
+    /// You gave two agents to [`Builder::host`] or [`Builder::observe`] under one id.
     #[error("the agent {agent} is given twice; give each agent an id of its own")]
     HostedTwice {
-        /// The id.
+        /// The id of both agents.
         agent: AgentId,
     },
 }
@@ -116,56 +117,58 @@ impl Builder {
         }
     }
 
-    /// The registry of agents. Default: one in memory in which each agent given to [`host`](Self::host) is registered
-    /// under its id and its account when the driver starts; the start fails where two of them have one account, or one
-    /// has the library's own.
+    /// Sets the registry of agents. The default is a registry in memory. It contains each agent that you gave to
+    /// [`host`](Self::host), under its id and its account, once the driver starts. The start fails if two of these
+    /// agents have one account, or if an agent has the account of the library.
     #[must_use]
     pub fn identities(mut self, registry: impl IntoShared<dyn IdentityStore>) -> Self {
         self.identities = Some(registry.into_shared());
         self
     }
 
-    /// Where time comes from. Default: the [`SystemClock`].
+    /// Sets the source of time. The default is the [`SystemClock`].
     #[must_use]
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
         self.clock = clock.into_shared();
         self
     }
 
-    /// Where channels survive a restart. Default: nowhere, in memory.
+    /// Sets the store, so that channels survive a restart. By default channels are in memory only.
     #[must_use]
     pub fn channels(mut self, store: impl IntoShared<dyn ChannelStore>) -> Self {
         self.channels = store.into_shared();
         self
     }
 
-    /// Which channels this process acts for, where several processes share the store. What happens in the others is left
-    /// to their owners: events of them are ignored, and calls are refused with
-    /// [`CallError::Elsewhere`](crate::CallError::Elsewhere). Default: all of them.
+    /// Sets the channels that this process acts for. You need it if several processes share one store. Each process
+    /// leaves the channels of the others alone: it ignores their events, and refuses calls with
+    /// [`CallError::Elsewhere`](crate::CallError::Elsewhere). By default this process acts for all channels.
     #[must_use]
     pub fn ownership(mut self, ownership: impl IntoShared<dyn Ownership>) -> Self {
         self.ownership = Some(ownership.into_shared());
         self
     }
 
-    /// Where events of channels go for which another process acts, where the processes do not all hear the same: each has some
-    /// of the gateway's shards. Default: they are left aside.
+    /// Sets where events go if another process acts for their channel. You need it if your processes hear different
+    /// events, for example because each one has some of the gateway's shards. By default such events are dropped.
     #[must_use]
     pub fn neighbours(mut self, neighbours: impl IntoShared<dyn Neighbours>) -> Self {
         self.neighbours = Some(neighbours.into_shared());
         self
     }
 
-    /// The rules of all channels.
+    /// Sets the rules of all channels.
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
         self
     }
 
-    /// Gives channels rules of their own. Asked when a channel comes into memory, and at
-    /// [`Dirigent::reconfigure`]; `None` leaves it with the rules of all channels. It must return soon, and give the same
-    /// channel the same rules until they are to change. Rules that cannot be obeyed are left aside, and the log says so.
+    /// Gives single channels their own rules. The library calls the function when it loads a channel, and at
+    /// [`Dirigent::reconfigure`]. `None` means the rules of all channels.
+    ///
+    /// The function must return quickly, and must return the same rules for the same channel until you want them to
+    /// change. Rules that cannot work are ignored, and the log says so.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -189,40 +192,40 @@ impl Builder {
         self
     }
 
-    /// How decisions are carried out.
+    /// Sets how decisions are carried out.
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Decides every shuffle, mixed with the channel's id: the same seed gives each channel an order
-    /// of its own. Default 0; a host that wants surprise draws one.
+    /// Sets the number that every shuffle depends on. It is mixed with the id of the channel, so that each channel has
+    /// its own order. The default is 0. Draw a random number if you want a new order after each start.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Calls agents directly instead of posting triggers. One that needs the library is given to
-    /// [`Dirigent::set_waker`] once that is built.
+    /// Calls agents directly, instead of posting triggers. If your waker needs the library itself, pass it to
+    /// [`Dirigent::set_waker`] after the build.
     #[must_use]
     pub fn waker(mut self, waker: impl IntoShared<dyn AgentWaker>) -> Self {
         self.waker = Some(waker.into_shared());
         self
     }
 
-    /// Answers people who speak during a turn, where
-    /// [`HumanInterrupt::Interrupt`](crate::settings::HumanInterrupt) is chosen. Without one their messages are
-    /// handed to the speaker.
+    /// Sets the orchestrator that answers people who write during a turn, if you chose
+    /// [`HumanInterrupt::Interrupt`](crate::settings::HumanInterrupt). Without an orchestrator the speaker gets their
+    /// messages.
     #[must_use]
     pub fn orchestrator(mut self, orchestrator: impl IntoShared<dyn Orchestrator>) -> Self {
         self.orchestrator = Some(orchestrator.into_shared());
         self
     }
 
-    /// An agent that the library calls, and the account it speaks with. Each has an id of its own: where one comes twice,
-    /// [`build`](Self::build) fails.
+    /// Adds an agent that the library calls, with the account it speaks through. Each agent needs its own id. If you
+    /// use an id twice, [`build`](Self::build) fails.
     #[must_use]
     pub fn host(
         mut self,
@@ -239,13 +242,13 @@ impl Builder {
         self
     }
 
-    /// An agent that runs without asking: a bot that you do not change, which answers when it is mentioned. It takes turns
-    /// like any other: what it does in the channel says when its turn begins and ends. It is registered in the registry of
-    /// agents under this id.
+    /// Adds an agent that runs without asking. This is a bot that you do not change, and that answers when it is
+    /// mentioned. It takes turns like any other agent, and the library reads from its activity in the channel when a
+    /// turn begins and ends. Register it in the registry of agents under this id.
     ///
-    /// It needs its triggers ([`Hooks::notify`](crate::settings::Hooks::notify)); a [`waker`](Self::waker) is not asked for it.
-    /// Tell the driver when it types, with [`Dirigent::typing_started`]; without that a bot that only types for long counts
-    /// as silent.
+    /// The agent needs its triggers ([`Hooks::notify`](crate::settings::Hooks::notify)), because a
+    /// [`waker`](Self::waker) is not called for it. Report when it types with [`Dirigent::typing_started`]. Otherwise a
+    /// bot that types for a long time before it writes counts as silent.
     ///
     /// ```
     /// # use dirigent::Dirigent;
@@ -265,22 +268,23 @@ impl Builder {
         self
     }
 
-    /// Called whenever a hosted agent fails: the library's log does not show what went wrong in it. It is called on the
-    /// driver's task, between two steps, and so must not block. [`Dirigent::events`] tells the same.
+    /// Sets a function that is called whenever a hosted agent fails. You need it to see the error of the agent, because
+    /// the log of the library does not contain it. The function runs on the driver's task, between two steps, so it
+    /// must not block. [`Dirigent::events`] reports the same failures.
     #[must_use]
     pub fn on_agent_error(mut self, hook: impl Fn(&AgentFailure) + Send + Sync + 'static) -> Self {
         self.on_agent_error = Some(Arc::new(hook));
         self
     }
 
-    /// Runs the calls of agents, and of the orchestrator, elsewhere than in the driver: the function is given each call and begins it at
-    /// once, for example as a task. Then an agent that blocks its thread keeps only its own turn waiting. It returns soon itself. Default:
-    /// the driver polls all calls, and nothing is spawned.
+    /// Runs the calls of agents and of the orchestrator outside of the driver. Your function gets each call and starts
+    /// it at once, for example as a task. The benefit is that an agent that blocks its thread delays only its own turn.
+    /// Your function must return quickly. By default the driver polls all calls, and it spawns no task.
     ///
-    /// The driver still decides when a call is over. A turn that is taken away, a shutdown and a panic do what they do without this. A call
-    /// that is not waited for any more, also because the driver was dropped, ends at its next `await`; one that blocks, when it no longer
-    /// does. Give the function a runtime with more than one thread: on a thread that the driver shares, a call that blocks stops the driver
-    /// all the same.
+    /// The driver still decides when a call is over. If a turn is taken away, at a shutdown, or at a panic, the effect
+    /// is the same as without this function. A call whose result is no longer needed ends at its next `await`, also if
+    /// the driver was dropped. If that call blocks, it ends when it no longer blocks. Use a runtime with more than one
+    /// thread, because a blocking call on the driver's own thread still stops the driver.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -300,18 +304,18 @@ impl Builder {
         self
     }
 
-    /// Writes every input down.
+    /// Sets a recorder, which writes every input down.
     #[must_use]
     pub fn recorder(mut self, recorder: impl IntoShared<dyn Recorder>) -> Self {
         self.recorder = Some(recorder.into_shared());
         self
     }
 
-    /// The handle, and the driver that the host runs. Starts nothing.
+    /// Builds the handle, and the driver that you run. It starts no task.
     ///
     /// # Errors
     ///
-    /// When a rule cannot be obeyed, or an agent is given twice.
+    /// Fails if a rule cannot work, or if you added an agent twice.
     pub fn build(self) -> Result<(Dirigent, Driver), BuildError> {
         self.config.validate()?;
         if let Some(agent) = self.hosted_twice {

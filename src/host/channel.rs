@@ -1,4 +1,4 @@
-//! One channel, as a host sees it: what the host asks of it and reports to it.
+//! The handle of one channel, for questions and reports of a host.
 
 use std::sync::Arc;
 
@@ -11,8 +11,9 @@ use crate::runtime::room_table::RoomRef;
 use crate::runtime::workers::Work;
 use crate::{AgentId, CallError, ChannelId, Dirigent};
 
-/// One channel of a [`Dirigent`]: asks whether an agent may speak there, steers it, and tells how it stands. A borrow
-/// and an id, so that it costs nothing to make; it says nothing about whether the channel exists or has a mode.
+/// One channel of a [`Dirigent`]. With it you ask whether an agent may speak there, you steer the channel, and you read
+/// its status. It is only a borrow and an id, so it is cheap to create. It exists even if the channel does not exist or
+/// has no mode.
 ///
 /// Every call returns within a bounded time.
 ///
@@ -32,55 +33,56 @@ pub struct Channel<'a> {
 }
 
 impl Dirigent {
-    /// Returns a handle for what concerns one channel.
+    /// Returns the handle of one channel.
     pub const fn channel(&self, id: ChannelId) -> Channel<'_> {
         Channel { dirigent: self, id }
     }
 }
 
 impl Channel<'_> {
-    /// Which channel this is.
+    /// Returns the id of the channel.
     pub const fn id(self) -> ChannelId {
         self.id
     }
 
-    /// Whether the channel was ever given a mode. Costs nothing.
+    /// Returns whether the channel was ever given a mode. The call is cheap.
     pub fn is_known(self) -> bool {
         self.dirigent.runtime.rooms.is_known(self.id)
     }
 
-    /// Tells listeners ([`Dirigent::events`]) how far something is that works for this channel: an agent whose answer takes long, or a
-    /// program that it uses. [`workers`](Self::workers) tells it for 15 minutes to those who did not listen. It changes nothing, and is
-    /// not stored.
+    /// Reports the progress of a worker in this channel, for example of an agent that needs a long time to answer, or
+    /// of a program that it uses. Listeners ([`Dirigent::events`]) get the report at once, and
+    /// [`workers`](Self::workers) returns it for 15 minutes. It changes no turn, and is not stored.
     pub fn progress(self, worker: impl Into<Arc<str>>, so_far: impl Into<Arc<str>>) {
         let (worker, so_far) = (worker.into(), so_far.into());
         let runtime = &self.dirigent.runtime;
         runtime.workers.report(self.id, runtime.clock.now(), &worker, &so_far);
         runtime.counts.reported();
         let progress = Progress { channel: self.id, worker, so_far };
-        // Without a listener there is nothing to do.
+        // Without a listener the event is dropped.
         let _ = runtime.events.send(EventOrLag::Progress(progress));
     }
 
-    /// What works for this channel, by name: the newest [`progress`](Self::progress) of each worker, of the last 15 minutes and of at
-    /// most 16 workers. Only memory is read.
+    /// Returns the workers in this channel by name, each with its newest [`progress`](Self::progress). It has those of
+    /// the last 15 minutes, and at most 16. The call reads only memory.
     pub fn workers(self) -> Vec<Work> {
         let runtime = &self.dirigent.runtime;
         runtime.workers.of(self.id, runtime.clock.now())
     }
 
-    /// How this process stands to the channel, where several processes share a store
-    /// ([`Builder::ownership`](crate::host::Builder::ownership)); else it is [`Standing::Held`]. Costs nothing.
+    /// Returns how this process stands to the channel. It matters if several processes share a store
+    /// ([`Builder::ownership`](crate::host::Builder::ownership)). Otherwise it is always [`Standing::Held`]. The call
+    /// is cheap.
     pub fn standing(self) -> Standing {
         self.dirigent.runtime.standing(self.id)
     }
 
-    /// The host knows that these messages are the whole reply of this run, and that they arrived. Where no turns
-    /// are kept it means nothing, as [`turn_ended`](Self::turn_ended).
+    /// Reports that these messages are the whole reply of this run, and that they arrived. In a channel without turns
+    /// the call has no effect, like [`turn_ended`](Self::turn_ended).
     ///
     /// # Errors
     ///
-    /// [`Refusal::StaleRun`](crate::operate::Refusal::StaleRun) when the run is not the one waited for.
+    /// Fails with [`Refusal::StaleRun`](crate::operate::Refusal::StaleRun) if the channel does not wait for this run.
     pub async fn delivered(
         self,
         agent: &AgentId,
@@ -97,21 +99,21 @@ impl Channel<'_> {
         self.dirigent.runtime.room(self.id).await?.ok_or(CallError::UnknownChannel)
     }
 
-    /// Tells the machine something that may be stored behind.
+    /// Passes an input to the machine. The new state may be stored after the call returns.
     pub(crate) async fn tell(self, input: &Input) -> Result<(), CallError> {
         let room = self.known_room().await?;
         self.dirigent.runtime.submit(&room, input)?;
         Ok(())
     }
 
-    /// Tells the machine something that must be stored for good before the call returns.
+    /// Passes an input to the machine, and returns when the new state is stored durably.
     pub(crate) async fn fact(self, input: &Input) -> Result<(), CallError> {
         let room = self.known_room().await?;
         Storing { runtime: &self.dirigent.runtime }.fact(&room, input).await
     }
 }
 
-/// The machine was told what became of a run: where no turns are kept, it need not know.
+/// Ignores refusals of a channel that keeps no turns, because it need not know the end of a run.
 fn told_of_run(told: Result<(), CallError>) -> Result<(), CallError> {
     match told {
         Err(CallError::UnknownChannel | CallError::Refused(Refusal::NotManaged)) => Ok(()),

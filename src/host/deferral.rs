@@ -1,16 +1,16 @@
-//! Calling a host back when the turn of an agent comes that was denied.
+//! Calls a host back when the turn of a denied agent comes.
 
 use dirigent_core::TurnId;
 use tokio::sync::oneshot;
 
 use crate::values::deferral_key::DeferralKey;
 
-/// A run that was not denied but put off: from
+/// A run that was deferred instead of denied. You get it from
 /// [`Channel::may_speak_or_defer`](crate::Channel::may_speak_or_defer).
 ///
-/// [`turn`](Self::turn) returns when the turn comes; the library then neither posts a trigger message nor
-/// calls a waker. Once the deferral is dropped, the agent is woken as usual, and a
-/// [`WakeCall`](crate::hooks::WakeCall) carries the [`key`](Self::key).
+/// [`turn`](Self::turn) returns when the turn comes. The library then posts no trigger message and calls no waker.
+/// After you drop the deferral, the agent is woken as usual, and the [`WakeCall`](crate::hooks::WakeCall) carries the
+/// [`key`](Self::key).
 ///
 /// ```
 /// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) {
@@ -37,18 +37,20 @@ impl Deferral {
         Self { key, turn }
     }
 
-    /// Under which a host is called back that wakes its agents itself.
+    /// Returns the key of this deferral. You need it if you wake your agents yourself, because a wake names it.
     pub const fn key(&self) -> DeferralKey {
         self.key
     }
 
-    /// Waits until the agent's turn comes; the run then asks again, and may use the same run id. `None`
-    /// when it never will: the agent asked anew, or no message came for
-    /// [`MemberRules::forget_after`](crate::settings::MemberRules::forget_after) and the channel forgot the deferral.
+    /// Waits until the agent's turn comes. Then ask again for the run. It may have the same run id.
+    ///
+    /// Returns `None` if the turn will never come, because the agent asked again, or because the channel forgot the
+    /// deferral. A channel forgets it after [`MemberRules::forget_after`](crate::settings::MemberRules::forget_after)
+    /// without a message.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives the wait up.
+    /// If you drop the future, the wait ends.
     pub async fn turn(self) -> Option<TurnId> {
         self.turn.await.ok()
     }

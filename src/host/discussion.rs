@@ -1,4 +1,4 @@
-//! How far a discussion has come.
+//! The status of a discussion.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::room::outbox::entry::OutboxEntry;
 use crate::runtime::Runtime;
 use crate::{AgentId, CallError, Channel};
 
-/// How far a discussion has come.
+/// The state of a discussion.
 ///
 /// ```
 /// use dirigent::operate::DiscussionState;
@@ -19,34 +19,34 @@ use crate::{AgentId, CallError, Channel};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DiscussionState {
-    /// It goes on.
+    /// The discussion goes on.
     Open,
-    /// Its initiator concluded it.
+    /// The initiator concluded the discussion.
     Concluded,
-    /// It was archived without a summary.
+    /// The discussion was archived without a summary.
     Archived,
 }
 
-/// A discussion as it stands.
+/// The status of a discussion at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiscussionStatus {
-    /// Who opened it; `None` when that agent's name is not known any more.
+    /// The agent that opened the discussion. `None` if the name of that agent is no longer known.
     pub initiator: Option<AgentId>,
-    /// What was agreed; `None` for one that was opened without a callback channel.
+    /// The terms of the discussion. `None` if it was opened without a callback channel.
     pub terms: Option<Arc<Discussion>>,
-    /// How far it has come.
+    /// The state of the discussion.
     pub state: DiscussionState,
-    /// What of it is still to be posted: its guide, or its result.
+    /// The messages of the discussion that are not posted yet: its guide, or its result.
     pub outbox: Vec<OutboxEntry>,
 }
 
 impl Channel<'_> {
-    /// A discussion as it stands; `None` when the channel is none.
+    /// Returns the status of the discussion. `None` if the channel is not a discussion.
     ///
     /// # Errors
     ///
-    /// A channel that cannot be read.
+    /// Fails if the channel cannot be read.
     pub async fn discussion(self) -> Result<Option<DiscussionStatus>, CallError> {
         self.dirigent.live().await?;
         let Some(room) = self.dirigent.runtime.room(self.id).await? else {

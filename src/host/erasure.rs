@@ -1,4 +1,4 @@
-//! Nothing is kept of a channel any more.
+//! Erases all data of a channel.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use crate::runtime::cell::Awaited;
 use crate::{CallError, Channel, ChannelId};
 
 impl Channel<'_> {
-    /// Deletes everything that is stored of a channel: for channels that are gone, and where a person wants
-    /// that nothing is kept. What runs in it is cancelled. A guide or a result that is still to be posted is
-    /// lost with it. Afterwards it is as if the channel had never been given a mode.
+    /// Deletes everything that is stored of a channel. You need it for channels that are gone, or if a person wants
+    /// their data deleted. Runs in the channel are cancelled. A guide or a result that is not posted yet is lost.
+    /// Afterwards the channel is as if it had never been given a mode.
     ///
-    /// When it returns, nothing of the channel is in the store, as
-    /// [`ChannelStore::delete`](crate::store::ChannelStore::delete) describes it. Returns whether anything was. A
-    /// record that is damaged is deleted, too; one of a newer version is not.
+    /// When the call returns, the store has no data of the channel, as
+    /// [`ChannelStore::delete`](crate::store::ChannelStore::delete) describes it. Returns whether it had some before. A
+    /// damaged record is deleted, too, but a record of a newer version is not.
     ///
     /// # Errors
     ///
-    /// When the driver is not running, or as the store fails. Then the channel has no mode, and may be erased
-    /// again.
+    /// Fails if the driver is not running, or with the error of the store. In that case the channel has no mode, and
+    /// you can call this again.
     pub async fn erase(self) -> Result<bool, CallError> {
         self.dirigent.live().await?;
         match self.dirigent.runtime.room(self.id).await {
@@ -32,11 +32,11 @@ impl Channel<'_> {
                     room.forget_all(config, seed, true);
                     room.look().commit().newest()
                 });
-                // No commit is under way when the record is deleted: it would come back.
+                // No commit may be in progress when the record is deleted, because it would bring the record back.
                 let storing = Storing { runtime: &self.dirigent.runtime };
                 storing.wait(room.wait_for(Awaited::Stored(stamp))).await?;
             }
-            // What it stands at does not matter.
+            // The state of the record does not matter here.
             Ok(None) | Err(CallError::Barred(_)) => {}
             Err(error) => return Err(error),
         }

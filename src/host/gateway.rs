@@ -1,4 +1,4 @@
-//! What an adapter hears of channels as such: gaps in what it was told, threads, deletions.
+//! Events of the gateway about whole channels: gaps, threads, and deletions.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,15 +14,16 @@ use crate::runtime::connections::Connections;
 use crate::{CallError, ChannelId, Dirigent, UserId};
 
 impl Dirigent {
-    /// Every connection to the gateway stands, and events may have been lost: in every channel that keeps
-    /// turns, what was missed is read from the chat, as after a restart. It returns at once; the driver reads, a few channels at a time.
+    /// Reports that every connection to the gateway stands again, and that events may have been lost. The library then
+    /// reads what it missed from the chat, in every channel that keeps turns, as after a restart. The call returns at
+    /// once, and the driver reads a few channels at a time.
     ///
-    /// Where the chat says which message is a channel's newest,
-    /// [`newest_message`](Self::newest_message) costs less.
+    /// If your chat tells you the newest message of each channel, use [`newest_message`](Self::newest_message) instead,
+    /// because it costs less.
     ///
     /// # Errors
     ///
-    /// When the driver is not running.
+    /// Fails if the driver is not running.
     pub async fn reconnected(&self) -> Result<(), CallError> {
         self.runtime.sight.told();
         if let Some(neighbours) = &self.runtime.neighbours {
@@ -34,13 +35,13 @@ impl Dirigent {
         Ok(())
     }
 
-    /// Another process says that events may have been lost ([`Neighbours`](crate::ports::Neighbours)): in every channel that keeps
-    /// turns, what was missed is read from the chat, as after [`reconnected`](Self::reconnected). Connections of this process that are
-    /// lost stay so, and the word is carried no further.
+    /// Reports that another process ([`Neighbours`](crate::ports::Neighbours)) may have lost events. The library then
+    /// reads what it missed from the chat, as after [`reconnected`](Self::reconnected). Lost connections of this
+    /// process stay lost, and the report is not passed on to other processes.
     ///
     /// # Errors
     ///
-    /// When the driver is not running.
+    /// Fails if the driver is not running.
     pub async fn reconnected_here(&self) -> Result<(), CallError> {
         self.live().await?;
         self.read_all(Runtime::tell_gap);
@@ -56,14 +57,17 @@ impl Dirigent {
         self.runtime.catch_up.call(self.runtime.rooms.known());
     }
 
-    /// A connection to the gateway is lost: the host's number for it (where shards are used, the shard's),
-    /// and which channels it tells of. Until the connection stands again, or the host reports a message of the
-    /// channel, the channel counts as unheard: after 5 s no agent's time to start runs out any more, what people say where agents
-    /// talk is read every 15 s, and an agent that may not have heard its trigger is triggered again
-    /// afterwards. That also holds for channels that come into memory, or are given a mode, meanwhile.
+    /// Reports that a connection to the gateway is lost. `connection` is your own number for it, for example the number
+    /// of the shard, and you also say which channels it serves. These channels count as unheard until the connection
+    /// stands again, or until you report a message of the channel.
     ///
-    /// It stands again with [`resumed`](Self::resumed), [`session_began`](Self::session_began) or
-    /// [`reconnected`](Self::reconnected). Told while the driver is not running, it means nothing.
+    /// Once this has lasted for 5 s, an agent's time to start no longer runs out, and messages of people are read from
+    /// the chat every 15 s in channels where agents talk. When the connection is back, an agent that may have missed
+    /// its trigger is triggered again. This also holds for channels that come into memory, or are given a mode, during
+    /// that time.
+    ///
+    /// The connection stands again after [`resumed`](Self::resumed), [`session_began`](Self::session_began) or
+    /// [`reconnected`](Self::reconnected). If the driver is not running, the call has no effect.
     pub fn disconnected(
         &self,
         connection: u32,
@@ -73,8 +77,8 @@ impl Dirigent {
         Connections { runtime: &self.runtime }.lose(connection, affects);
     }
 
-    /// A connection to the gateway is back, and everything that was missed was told: the session was
-    /// resumed. To be told after the events of that time. Means nothing unless the connection was
+    /// Reports that a connection to the gateway is back with its old session, so that you have reported every missed
+    /// event. Call it after the events of that time. It has no effect unless the connection was
     /// [lost](Self::disconnected).
     pub fn resumed(&self, connection: u32) {
         self.runtime.sight.told();
@@ -87,10 +91,11 @@ impl Dirigent {
         Connections { runtime: &self.runtime }.regain(connection, |_| {}, tell);
     }
 
-    /// A connection to the gateway is back with a new session: missed events do not arrive any more. For
-    /// hosts that soon report each channel's [`newest_message`](Self::newest_message). Where a host reports none
-    /// within 30 s, or reports another message of the channel first, the library reads what was missed from the
-    /// chat, also if the connection is lost again meanwhile. Hosts that never report it call
+    /// Reports that a connection to the gateway is back with a new session, so that missed events will not arrive. Use
+    /// it if you soon report each channel's [`newest_message`](Self::newest_message).
+    ///
+    /// If you report none within 30 s, or if another message of the channel comes first, the library reads what it
+    /// missed from the chat. It does so even if the connection is lost again. If you never report newest messages, call
     /// [`reconnected`](Self::reconnected) instead.
     pub fn session_began(&self, connection: u32) {
         let runtime = &self.runtime;
@@ -106,15 +111,15 @@ impl Dirigent {
         );
     }
 
-    /// The chat says that no message of the channel is newer than this one. If it was not heard of,
-    /// what was missed is read from the chat.
+    /// Reports the newest message of a channel, according to the chat. If the library does not know this message, it
+    /// reads what it missed from the chat.
     ///
-    /// To be told before any message that came after the gap.
+    /// Call this before you report any message that came after the gap.
     ///
     /// # Errors
     ///
-    /// When the driver is not running or the channel cannot be read. Then it is loaded again later, and reads
-    /// what was missed.
+    /// Fails if the driver is not running or the channel cannot be read. In that case the channel is loaded again
+    /// later, and reads what it missed.
     pub async fn newest_message(
         &self,
         channel: ChannelId,
@@ -123,13 +128,14 @@ impl Dirigent {
         self.heard(GatewayEvent::NewestMessage { channel, message: newest, parent: None }).await
     }
 
-    /// The same of a thread. One that was never given a mode takes over that of its parent, as in [`thread_seen`](Self::thread_seen), where
-    /// its newest message is at most [an hour](crate::Settings::MISSED_IN_THREAD) old: it was said while the gateway was away. All that was
-    /// said in the thread in that hour is read then.
+    /// Reports the newest message of a thread, like [`newest_message`](Self::newest_message). A thread that was never
+    /// given a mode takes over the mode of its parent, as in [`thread_seen`](Self::thread_seen), if its newest message
+    /// is at most [an hour](crate::Settings::MISSED_IN_THREAD) old. This is because people wrote it while the gateway
+    /// was away. The library then reads all messages of that hour in the thread.
     ///
     /// # Errors
     ///
-    /// As [`newest_message`](Self::newest_message), or as the store fails.
+    /// Fails like [`newest_message`](Self::newest_message), or with the error of the store.
     pub async fn newest_message_of_thread(
         &self,
         thread: ChannelId,
@@ -140,35 +146,35 @@ impl Dirigent {
         self.heard(GatewayEvent::NewestMessage { channel: thread, message: newest, parent }).await
     }
 
-    /// A channel is gone for good. What ran in it ends; a discussion is archived, so that its callback
-    /// channel hears of its end; of any other channel nothing is kept, where the store can
-    /// [delete](crate::store::ChannelStore::delete), else it has no mode any more. Stored for good when it returns.
+    /// Reports that a channel is gone for good. Its runs end. A discussion is archived, so that its callback channel
+    /// learns of its end. The data of any other channel is [deleted](crate::store::ChannelStore::delete) if the store
+    /// can delete. Otherwise the channel only loses its mode. The change is stored durably when the call returns.
     ///
     /// # Errors
     ///
-    /// When the driver is not running, or as the store fails.
+    /// Fails if the driver is not running, or with the error of the store.
     pub async fn channel_deleted(&self, channel: ChannelId) -> Result<(), CallError> {
         self.heard(GatewayEvent::ChannelDeleted(channel)).await
     }
 
-    /// Something is said in a thread. If it was never given a mode, it takes over that of its parent,
-    /// where the host wants that ([`Settings::inherit_parent_mode`](crate::Settings)) and the mode is one
-    /// that can be given.
+    /// Reports that a message was written in a thread. If the thread was never given a mode, it takes over the mode of
+    /// its parent. This happens only if you want it ([`Settings::inherit_parent_mode`](crate::Settings)), and if the
+    /// mode is one that can be given.
     ///
     /// # Errors
     ///
-    /// When the driver is not running, or as the store fails.
+    /// Fails if the driver is not running, or with the error of the store.
     pub async fn thread_seen(&self, thread: ChannelId, parent: ChannelId) -> Result<(), CallError> {
         self.heard(GatewayEvent::ThreadSeen { thread, parent }).await
     }
 
-    /// Another process heard this event of a channel for which this one acts ([`Neighbours`](crate::ports::Neighbours)).
-    /// As what the gateway tells, but that it is carried no further.
+    /// Reports an event that another process ([`Neighbours`](crate::ports::Neighbours)) heard in a channel of this
+    /// process. The effect is that of an event from your own gateway, except that it is not passed on.
     ///
     /// # Errors
     ///
-    /// [`CallError::Elsewhere`] where this process does not act for the channel either, or its lease has lapsed; else as the function
-    /// that the event is named after.
+    /// Fails with [`CallError::Elsewhere`] if this process does not act for the channel either, or if its lease has
+    /// lapsed. Otherwise it fails like the function that the event is named after.
     pub async fn event_here(&self, event: GatewayEvent) -> Result<(), CallError> {
         self.runtime.sight.told();
         if !self.runtime.standing(event.channel()).acts() {
@@ -177,7 +183,7 @@ impl Dirigent {
         Here { dirigent: self }.tell(event).await
     }
 
-    /// Tells this process's rooms, or the neighbours.
+    /// Passes an event to the rooms of this process, or to the neighbours.
     pub(super) async fn heard(&self, event: GatewayEvent) -> Result<(), CallError> {
         self.runtime.sight.told();
         if let Some(neighbours) = self.runtime.neighbours_of(event.channel()) {
@@ -187,15 +193,16 @@ impl Dirigent {
         Here { dirigent: self }.tell(event).await
     }
 
-    /// Who may do what in these channels may have changed: a role, an overwrite, a member or a thread did. Agents that
-    /// surely may not write there have no turns while that is so
-    /// ([`DiscordApi::write_bars`](crate::DiscordApi::write_bars)), and those that may again are asked again at once; accounts that rested
-    /// after refusals try again. Returns at once. Told too often, it does no harm.
+    /// Reports that permissions in these channels may have changed, for example because of a role, an overwrite, a
+    /// member or a thread. Agents that surely may not write there get no turns while this lasts
+    /// ([`DiscordApi::write_bars`](crate::DiscordApi::write_bars)). Agents that may write again are asked again at
+    /// once, and accounts that rested after refusals try again. The call returns at once. You can call it as often as
+    /// you like.
     pub fn rights_changed(&self, channels: &[ChannelId]) {
         self.runtime.rights_changed(channels);
     }
 
-    /// The accounts of the registered agents, in ascending order.
+    /// Returns the accounts of the registered agents, in ascending order.
     pub fn agent_accounts(&self) -> Vec<UserId> {
         self.runtime.registry.accounts()
     }

@@ -1,4 +1,4 @@
-//! What a host calls: a cheap clone without type parameters.
+//! The handle that a host calls. It is a cheap clone without type parameters.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,12 +17,12 @@ use crate::values::error::{ApiError, ErrorKind};
 use crate::values::stage::DriverStage;
 use crate::{Agent, AgentId, CallError, ChannelId, ChatMessage, DiscordApi, Settings, UserId};
 
-/// After this time a call that waits for the driver says so in the log.
+/// The time after which a call that waits for the driver says so in the log.
 const WAIT_FOR_DRIVER: Duration = Duration::from_secs(2);
 
-/// Decides who speaks when, in as many channels as the host has.
+/// Decides who speaks when, in all channels of your bot.
 ///
-/// Every call returns within a bounded time and may be made from any task.
+/// Every call returns within a bounded time. You can call it from any task.
 #[derive(Clone, Debug)]
 pub struct Dirigent {
     pub(crate) runtime: Arc<Runtime>,
@@ -33,9 +33,9 @@ impl Dirigent {
         Self { runtime }
     }
 
-    /// Creates a builder. `discord` acts as the moderator.
+    /// Creates a builder. The library acts as the moderator through `discord`.
     ///
-    /// Each part is given as a value, or in an [`Arc`] where the host goes on using it: see [`IntoShared`].
+    /// You pass each part as a value, or in an [`Arc`] if you want to keep using it. See [`IntoShared`].
     pub fn builder(discord: impl IntoShared<dyn DiscordApi>) -> Builder {
         Builder::new(discord.into_shared())
     }
@@ -46,12 +46,13 @@ impl Dirigent {
         &self.runtime.settings
     }
 
-    /// A message was posted in a channel, by anybody. Duplicates and reorderings are fine.
+    /// Reports a message that was posted in a channel. Report the messages of every author. Duplicates and reorderings
+    /// do no harm.
     ///
     /// # Errors
     ///
-    /// When the driver is not running or the channel cannot be read. Then it is loaded again later, and reads
-    /// what was missed.
+    /// Fails if the driver is not running or the channel cannot be read. In that case the channel is loaded again
+    /// later, and reads what it missed.
     pub async fn message_created(&self, message: ChatMessage) -> Result<(), CallError> {
         self.runtime.sight.told();
         if let Some(neighbours) = self.runtime.neighbours_of(message.channel) {
@@ -61,20 +62,20 @@ impl Dirigent {
         Here { dirigent: self }.created(message).await
     }
 
-    /// A message was edited.
+    /// Reports that a message was edited.
     ///
     /// # Errors
     ///
-    /// As [`Dirigent::message_created`].
+    /// Fails like [`Dirigent::message_created`].
     pub async fn message_updated(&self, message: ChatMessage) -> Result<(), CallError> {
         self.heard(GatewayEvent::MessageUpdated(message)).await
     }
 
-    /// A message was deleted: it is not handed to agents that missed it.
+    /// Reports that a message was deleted, so that agents that missed it do not get it.
     ///
     /// # Errors
     ///
-    /// When the driver is not running.
+    /// Fails if the driver is not running.
     pub async fn message_deleted(
         &self,
         channel: ChannelId,
@@ -83,45 +84,47 @@ impl Dirigent {
         self.heard(GatewayEvent::MessageDeleted { channel, message }).await
     }
 
-    /// An account began to type in the channel. It matters for observed agents
-    /// ([`Builder::observe`](crate::host::Builder::observe)) alone: for any other account it may be left out, and does nothing.
+    /// Reports that an account began to type in the channel. It matters only for observed agents
+    /// ([`Builder::observe`](crate::host::Builder::observe)). For any other account the call has no effect, and you can
+    /// leave it out.
     ///
     /// # Errors
     ///
-    /// When the driver is not running.
+    /// Fails if the driver is not running.
     pub async fn typing_started(&self, channel: ChannelId, user: UserId) -> Result<(), CallError> {
-        // Hardly any event is as frequent, and few matter.
+        // Typing events are the most frequent ones, and only few of them matter.
         if self.runtime.registry.observed_by_account(user).is_none() {
             return Ok(());
         }
         self.heard(GatewayEvent::TypingStarted { channel, user }).await
     }
 
-    /// An account can see the channel from now on.
+    /// Reports that an account can see the channel from now on.
     ///
     /// # Errors
     ///
-    /// As [`Dirigent::message_created`].
+    /// Fails like [`Dirigent::message_created`].
     pub async fn member_joined(&self, channel: ChannelId, user: UserId) -> Result<(), CallError> {
         self.heard(GatewayEvent::MemberJoined { channel, user }).await
     }
 
-    /// An account can no longer see the channel.
+    /// Reports that an account can no longer see the channel.
     ///
     /// # Errors
     ///
-    /// As [`Dirigent::message_created`].
+    /// Fails like [`Dirigent::message_created`].
     pub async fn member_left(&self, channel: ChannelId, user: UserId) -> Result<(), CallError> {
         self.heard(GatewayEvent::MemberLeft { channel, user }).await
     }
 
-    /// The registry changed: it is read again. Agents that are gone leave every channel that is awake;
-    /// the others notice when they read their members. Where the registry tells of changes by itself
-    /// ([`IdentityStore::changed_elsewhere`](crate::IdentityStore::changed_elsewhere)), this only makes one hold at once.
+    /// Reads the registry again. Call it after you changed the registry. Agents that are gone leave every active
+    /// channel at once. Other channels notice it when they read their members. If the registry reports changes by
+    /// itself ([`IdentityStore::changed_elsewhere`](crate::IdentityStore::changed_elsewhere)), you need this call only
+    /// to apply a change at once.
     ///
     /// # Errors
     ///
-    /// As the registry or the store fails; then the old one stays.
+    /// Fails with the error of the registry or the store. In that case the old registry stays.
     pub async fn identities_changed(&self) -> Result<(), CallError> {
         self.live().await?;
         let reload = self.runtime.reload_registry();
@@ -137,9 +140,9 @@ impl Dirigent {
         })?)
     }
 
-    /// Hosts an agent from now on, or replaces what speaks for it. Without a registry of the host's
-    /// ([`Builder::identities`](crate::host::Builder::identities)) it is registered when the driver starts, and afterwards by the
-    /// next [`identities_changed`](Self::identities_changed).
+    /// Hosts an agent from now on, or replaces the code that speaks for it. If you did not pass a registry
+    /// ([`Builder::identities`](crate::host::Builder::identities)), the agent is registered when the driver starts.
+    /// After the start the next [`identities_changed`](Self::identities_changed) registers it.
     pub fn host(
         &self,
         agent: impl Into<AgentId>,
@@ -150,23 +153,25 @@ impl Dirigent {
         self.runtime.registry.host(agent.into(), hosted);
     }
 
-    /// Hosts the agent no longer; a call under way ends as it will. `false` if it was not hosted.
+    /// Stops hosting the agent. A running call ends as usual. Returns `false` if the agent was not hosted.
     pub fn unhost(&self, agent: &AgentId) -> bool {
         self.runtime.registry.unhost(agent)
     }
 
-    /// Calls agents directly from now on, instead of posting triggers, as
-    /// [`Builder::waker`](crate::host::Builder::waker) does from the start: for a waker that needs the library itself. It can be
-    /// set once; `false` if there was one, which stays.
+    /// Calls agents directly from now on, instead of posting triggers. It is
+    /// [`Builder::waker`](crate::host::Builder::waker) for a waker that needs the library itself. You can set a waker
+    /// once. Returns `false` if there was one already, and the old one stays.
     pub fn set_waker(&self, waker: impl IntoShared<dyn AgentWaker>) -> bool {
         self.runtime.waker.set(waker.into_shared()).is_ok()
     }
 
-    /// Waits until this process gives way to another one, which posts with the same tokens and began earlier
-    /// ([`Twin`](crate::operate::Twin)). Returns a channel in which it does, and at once where it does already.
+    /// Waits until this process gives way to another process, one that posts with the same tokens and began earlier
+    /// ([`Twin`](crate::operate::Twin)). Returns a channel in which this happens. It returns at once if it already
+    /// happens.
     ///
-    /// You need not end the process then: it grants no turns there until the other has posted nothing for ten minutes. One that
-    /// is ended and started again by a supervisor speaks for two minutes each time before it notices the other.
+    /// You need not end the process then, because it grants no turns there until the other process has not posted for
+    /// ten minutes. If a supervisor restarts it instead, each new process speaks for two minutes before it notices the
+    /// other.
     ///
     /// ```no_run
     /// # async fn example(dirigent: dirigent::Dirigent, driver: dirigent::Driver) -> Result<(), dirigent::host::RunError> {
@@ -181,9 +186,9 @@ impl Dirigent {
         self.runtime.twins.until_gives_way().await
     }
 
-    /// Ends the driver: no new calls; what is under way may finish within `grace`; then agents are
-    /// cancelled. Returns when [`Driver::run`](crate::Driver::run) has returned or was dropped: it must
-    /// be polled on, or be dropped, meanwhile.
+    /// Ends the driver. It accepts no new calls. Work in progress may finish within `grace`, and after that agents are
+    /// cancelled. Returns when [`Driver::run`](crate::Driver::run) has returned or was dropped, so keep polling the
+    /// driver, or drop it.
     pub async fn shutdown(&self, grace: Duration) {
         let life = &self.runtime.life;
         if life.stage() == DriverStage::NotStarted {
@@ -209,7 +214,7 @@ impl Dirigent {
         life.until(DriverStage::Ended).await;
     }
 
-    /// Waits until calls are answered: a driver that was just spawned may not have begun.
+    /// Waits until calls are answered, because a driver that was just spawned may not have begun.
     pub(crate) async fn live(&self) -> Result<(), CallError> {
         let life = &self.runtime.life;
         if life.stage() < DriverStage::Running {
@@ -223,14 +228,14 @@ impl Dirigent {
                     life.until(DriverStage::Running).await;
                 }
             };
-            // Too late is answered below like never.
+            // A timeout gets the same answer below as a driver that never starts.
             let _ = self.runtime.within(limit, running()).await;
         }
         self.not_ended()?;
         if life.stage() < DriverStage::Running { Err(CallError::NotRunning) } else { Ok(()) }
     }
 
-    /// Refuses what a driver that ends takes up no more.
+    /// Refuses calls that a driver no longer accepts because it ends.
     pub(crate) fn not_ended(&self) -> Result<(), CallError> {
         let life = &self.runtime.life;
         let has_ended = life.stage() >= DriverStage::Stopping;

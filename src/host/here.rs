@@ -1,4 +1,4 @@
-//! What was heard of the channels for which this process acts, told to their rooms.
+//! Delivers events to the rooms of the channels that this process acts for.
 
 use dirigent_core::{AgentKey, Input, MessageId, Mode};
 
@@ -14,7 +14,7 @@ use crate::values::error::ErrorKind;
 use crate::values::load_error::LoadError;
 use crate::{CallError, ChannelId, ChatMessage, Dirigent, Settings, UserId};
 
-/// Tells rooms of this process what was heard, from wherever it came.
+/// Delivers events to rooms of this process, whichever process received them.
 #[derive(Clone, Copy)]
 pub(super) struct Here<'a> {
     pub(super) dirigent: &'a Dirigent,
@@ -49,7 +49,8 @@ impl Here<'_> {
         if let Some(room) = runtime.room_or_catch_up(message.channel).await? {
             runtime.sight.look_at(&message);
             if let Some(strange) = runtime.twins.strange(&message) {
-                // Where this process posts none of the author's replies, or keeps no turns, another may well do so.
+                // Otherwise another process may rightly post the author's replies, and the message is no sign of a
+                // twin.
                 let keeps_turns = || room.lock().room.look().machine().view().mode().keeps_turns();
                 let is_own = || runtime.owned(message.channel) == Standing::Held && keeps_turns();
                 if runtime.registry.is_of_hosted(&message) && is_own() {
@@ -83,7 +84,7 @@ impl Here<'_> {
         Ok(())
     }
 
-    /// Only of a channel in memory: where an observed agent has its turn it is there.
+    /// Reports typing only to a channel in memory, because a channel in which an observed agent has its turn is there.
     async fn typing(self, channel: ChannelId, user: UserId) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let runtime = &self.dirigent.runtime;
@@ -103,7 +104,7 @@ impl Here<'_> {
     ) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let runtime = &self.dirigent.runtime;
-        // Who is no agent is none of the channel's business: it may stay where it is.
+        // An account that is not an agent does not concern the channel, so the channel is not loaded for it.
         if let Some(agent) = runtime.registry.of_user(user) {
             if let Some(room) = runtime.room_of_event(channel).await? {
                 runtime.submit(&room, &input(agent))?;
@@ -138,7 +139,7 @@ impl Here<'_> {
         let room = match runtime.room(channel).await {
             Ok(Some(room)) => Some(room),
             Ok(None) | Err(CallError::Elsewhere) => return Ok(()),
-            // Whatever it stands at is deleted.
+            // A record is deleted in every state.
             Err(CallError::Barred(_)) => None,
             Err(error) => return Err(error),
         };
@@ -146,7 +147,8 @@ impl Here<'_> {
         if let Some(room) = room.filter(|room| mode(room) == Mode::Discussion) {
             let storing = Storing { runtime };
             return match storing.fact(&room, &Input::Archive).await {
-                // It was archived before, perhaps by this event told once already, and that may not be stored yet.
+                // The channel was archived before, perhaps because this event arrived twice, and the archive may not be
+                // stored yet.
                 Err(CallError::Refused(_)) => storing.newest(&room).await,
                 archived => archived,
             };
@@ -170,7 +172,8 @@ impl Here<'_> {
         }
     }
 
-    /// Something was said in a thread without a mode while the gateway was away. It is read, with what was said shortly before.
+    /// Handles a thread without a mode in which people wrote while the gateway was away. The room reads that message,
+    /// and those shortly before it.
     async fn missed_thread(
         self,
         thread: ChannelId,
@@ -189,7 +192,7 @@ impl Here<'_> {
             let (answer, stamp) = state.room.input(cx, now, &Input::SetMode(mode), true);
             answer.map(|_| {
                 let unheard = || Gateway::Unheard { after: cx.chat.id_before(since), since };
-                // Something may have been heard of it since the look.
+                // News of the channel may have arrived since the look.
                 let news = if begun { Gateway::Newest(newest) } else { unheard() };
                 state.room.gateway(cx, now, news);
                 state.wait_for(Awaited::Stored(stamp))
@@ -198,13 +201,14 @@ impl Here<'_> {
         Storing { runtime }.wait(stored).await
     }
 
-    /// The mode that a thread takes over from its parent, if it is one that can be given.
+    /// Returns the mode that a thread takes over from its parent, if it is a mode that can be given.
     async fn inherited(self, parent: ChannelId) -> Result<Option<Mode>, CallError> {
         let mode = self.mode_of_parent(parent).await?;
         Ok(matches!(mode, Mode::Chat | Mode::Report).then_some(mode))
     }
 
-    /// The parent of a thread may be another process's channel: then its mode is what is stored.
+    /// Returns the mode of a thread's parent. The parent may be a channel of another process, and then its mode is the
+    /// stored one.
     async fn mode_of_parent(self, parent: ChannelId) -> Result<Mode, CallError> {
         let runtime = &self.dirigent.runtime;
         match runtime.room(parent).await {
@@ -216,8 +220,9 @@ impl Here<'_> {
     }
 }
 
-/// The mode of a channel for which another process acts, as it is stored: a mode is stored before the call that
-/// gives it returns. Where the record cannot be used, the channel has none that another could take over.
+/// Returns the stored mode of a channel that another process acts for. This is the current one, because a mode is
+/// stored before the call that gives it returns. If the record cannot be used, the channel has no mode that a thread
+/// could take over.
 async fn stored_mode(runtime: &Runtime, channel: ChannelId) -> Result<Mode, CallError> {
     let loading = runtime.within(runtime.settings.time_limits.call, runtime.store.load(channel));
     match loading.await? {
@@ -229,7 +234,7 @@ async fn stored_mode(runtime: &Runtime, channel: ChannelId) -> Result<Mode, Call
     }
 }
 
-/// Whether the store does not delete at all.
+/// Returns whether the store cannot delete at all.
 pub(crate) fn is_unsupported(error: &CallError) -> bool {
     matches!(error, CallError::Failed(error) if error.kind() == ErrorKind::Unsupported)
 }

@@ -1,4 +1,4 @@
-//! What operators and tools tell a channel. All of it is stored for good before the call returns.
+//! Orders of operators and tools to a channel. Each order is stored durably before its call returns.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -16,19 +16,20 @@ use crate::runtime::connections::Connections;
 use crate::values::summary::{ResultPost, Summary};
 use crate::{AgentId, CallError, Channel, Dirigent};
 
-/// How long a new mode's answer waits for the member list: people wait for it.
+/// The longest wait for the member list in the answer to a new mode. It is short because people wait for it.
 const LIST_WAIT: Duration = Duration::from_secs(1);
 
 impl Channel<'_> {
-    /// Gives a channel another mode: none, chat or report. Stored for good when it returns. Where the channel was never given one,
-    /// the chat is asked whether it exists. Returns who takes turns there, and who is missing and why, as
-    /// [`participants`](Self::participants) does: the member list is waited for, for a second at most. If an agent is missing, the
-    /// log says so, too.
+    /// Gives a channel another mode: none, chat or report. The mode is stored durably when the call returns. If the
+    /// channel never had a mode, the library first asks the chat whether the channel exists.
+    ///
+    /// Returns which agents take turns there, and which are missing and why, like [`participants`](Self::participants).
+    /// For that it waits for the member list for at most a second. If an agent is missing, the log says so, too.
     ///
     /// # Errors
     ///
-    /// [`CallError::NoChannel`], [`Refusal::ModeLocked`](crate::operate::Refusal::ModeLocked),
-    /// [`Refusal::CreationOnly`](crate::operate::Refusal::CreationOnly), or as the store fails.
+    /// Fails with [`CallError::NoChannel`], [`Refusal::ModeLocked`](crate::operate::Refusal::ModeLocked) or
+    /// [`Refusal::CreationOnly`](crate::operate::Refusal::CreationOnly), or with the error of the store.
     pub async fn set_mode(self, mode: Mode) -> Result<Participants, CallError> {
         self.dirigent.live().await?;
         if !self.is_known() && self.dirigent.runtime.is_gone(self.id).await {
@@ -37,12 +38,12 @@ impl Channel<'_> {
         self.set_mode_here(mode).await
     }
 
-    /// The same for a channel that surely exists.
+    /// Gives another mode to a channel that surely exists.
     pub(crate) async fn set_mode_here(self, mode: Mode) -> Result<Participants, CallError> {
         self.give_mode(mode).await?;
         let runtime = &self.dirigent.runtime;
         let room = self.known_room().await?;
-        // Without the list in time it says that it is not known yet.
+        // If the list does not arrive in time, the answer says that it is not known yet.
         let _ = runtime.within(LIST_WAIT, room.wait_for(Awaited::Members)).await;
         let here = self.participants().await?;
         if mode.keeps_turns() && !(here.missing.is_empty() && here.moderator == OwnLacks::NONE) {
@@ -53,7 +54,7 @@ impl Channel<'_> {
         Ok(here)
     }
 
-    /// Gives a channel another mode, stored for good when it returns.
+    /// Gives a channel another mode, and returns when it is stored durably.
     pub(crate) async fn give_mode(self, mode: Mode) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let runtime = &self.dirigent.runtime;
@@ -63,19 +64,20 @@ impl Channel<'_> {
         stored
     }
 
-    /// Records a channel that was just created, with its mode. Stored for good when it returns. Where another process acts for the
-    /// channel, that one records it, if the [neighbours](crate::ports::Neighbours) carry requests.
+    /// Records a channel that was just created, with its mode. The record is stored durably when the call returns. If
+    /// another process acts for the channel, that process records it, provided that the
+    /// [neighbours](crate::ports::Neighbours) carry requests.
     ///
     /// # Errors
     ///
-    /// [`Refusal::AlreadyCreated`](crate::operate::Refusal::AlreadyCreated), an unknown agent, or as the
-    /// store, or the way to the other process, fails.
+    /// Fails with [`Refusal::AlreadyCreated`](crate::operate::Refusal::AlreadyCreated), or because an agent is unknown.
+    /// It also fails with the error of the store, or of the way to the other process.
     pub async fn register(self, made: CreatedChannel) -> Result<(), CallError> {
         self.request(&ChannelRequest::Register(made)).await.map(|_| ())
     }
 
-    /// Takes back a channel that could not be stored in time and is deleted again. The attempts to
-    /// store it may succeed later, or have succeeded unseen: what is stored in the end says nothing.
+    /// Takes back a channel that was not stored in time and is deleted again. An attempt to store it may still succeed
+    /// later, or may have succeeded without an answer, so the state of the store proves nothing.
     pub(crate) fn take_back(self) {
         if let Some(room) = self.dirigent.runtime.rooms.awake(self.id) {
             let (config, seed) = (
@@ -86,20 +88,21 @@ impl Channel<'_> {
         }
     }
 
-    /// Wakes a dormant channel without a message, as an operator. Stored for good when it returns.
+    /// Wakes a dormant channel without a message, as an operator. The wake is stored durably when the call returns.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Stopped`](crate::operate::Refusal::Stopped) and the like.
+    /// Fails with a refusal, for example [`Refusal::Stopped`](crate::operate::Refusal::Stopped).
     pub async fn wake(self, first: Option<&AgentId>) -> Result<(), CallError> {
         self.wake_for(first, WakeCause::Operator).await
     }
 
-    /// Wakes a dormant channel without a message, for this reason. Stored for good when it returns.
+    /// Wakes a dormant channel without a message, and with this cause. The wake is stored durably when the call
+    /// returns.
     ///
     /// # Errors
     ///
-    /// [`Refusal::CeilingReached`](crate::operate::Refusal::CeilingReached) and the like.
+    /// Fails with a refusal, for example [`Refusal::CeilingReached`](crate::operate::Refusal::CeilingReached).
     pub async fn wake_for(
         self,
         first: Option<&AgentId>,
@@ -110,88 +113,92 @@ impl Channel<'_> {
         self.fact(&Input::Wake { first, cause }).await
     }
 
-    /// Denies everybody at once, until resumed. Stored for good when it returns.
+    /// Stops the channel: the turn ends, and every agent is denied until a resume. The stop is stored durably when the
+    /// call returns.
     ///
     /// # Errors
     ///
-    /// [`Refusal::NotManaged`](crate::operate::Refusal::NotManaged) where agents answer freely.
+    /// Fails with [`Refusal::NotManaged`](crate::operate::Refusal::NotManaged) if agents answer freely in this channel.
     pub async fn stop(self) -> Result<(), CallError> {
         self.fact(&Input::Stop).await
     }
 
-    /// Pauses the channel and keeps its order. Stored for good when it returns.
+    /// Puts the channel on hold: no turn starts until a resume, a running turn ends as usual, and the order stays. The
+    /// hold is stored durably when the call returns.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Stopped`](crate::operate::Refusal::Stopped) while it is stopped.
+    /// Fails with [`Refusal::Stopped`](crate::operate::Refusal::Stopped) while the channel is stopped.
     pub async fn hold(self) -> Result<(), CallError> {
         self.fact(&Input::Hold).await
     }
 
-    /// Ends a stop or a hold. Stored for good when it returns.
+    /// Ends a stop, a hold or a finish. The resume is stored durably when the call returns.
     ///
     /// # Errors
     ///
-    /// [`Refusal::NotPaused`](crate::operate::Refusal::NotPaused).
+    /// Fails with [`Refusal::NotPaused`](crate::operate::Refusal::NotPaused) if the channel is not paused.
     pub async fn resume(self) -> Result<(), CallError> {
         self.fact(&Input::Resume).await
     }
 
-    /// The work in this channel is done: no agent is active until it is resumed, by an operator or by a
-    /// person's resume word. Stored for good when it returns.
+    /// Finishes the work in this channel. No agent is active until an operator resumes the channel, or a person writes
+    /// a resume word. The finish is stored durably when the call returns.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Stopped`](crate::operate::Refusal::Stopped) while it is stopped.
+    /// Fails with [`Refusal::Stopped`](crate::operate::Refusal::Stopped) while the channel is stopped.
     pub async fn finish(self) -> Result<(), CallError> {
         self.fact(&Input::Finish).await
     }
 
-    /// Chooses who speaks next, as an operator: at once where no agent has the floor, else when the turn
-    /// under way ends. Stored for good when it returns.
+    /// Chooses the next speaker, as an operator. If no agent has the floor, this agent gets it at once, otherwise when
+    /// the current turn ends. The choice is stored durably when the call returns.
     ///
     /// # Errors
     ///
-    /// [`Refusal::NotListed`](crate::operate::Refusal::NotListed), [`Refusal::Muted`](crate::operate::Refusal::Muted),
-    /// [`Refusal::HasTheFloor`](crate::operate::Refusal::HasTheFloor) and the like.
+    /// Fails with a refusal, for example [`Refusal::NotListed`](crate::operate::Refusal::NotListed),
+    /// [`Refusal::Muted`](crate::operate::Refusal::Muted) or
+    /// [`Refusal::HasTheFloor`](crate::operate::Refusal::HasTheFloor).
     pub async fn speak_next(self, agent: &AgentId) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let agent = self.dirigent.key(agent)?;
         self.fact(&Input::SpeakNext(agent)).await
     }
 
-    /// Reports what agents cost in this channel, in the unit of
+    /// Reports the cost of agents in this channel, in the unit of
     /// [`BudgetRules::cost`](crate::settings::BudgetRules::cost).
     ///
     /// # Errors
     ///
-    /// An unknown or archived channel.
+    /// Fails if the channel is unknown or archived.
     pub async fn report_cost(self, cost: u64) -> Result<(), CallError> {
         self.tell(&Input::Spent { cost }).await
     }
 
-    /// Lets the budgets of this channel begin anew. Stored for good when it returns.
+    /// Resets the budgets of this channel. The reset is stored durably when the call returns.
     ///
     /// # Errors
     ///
-    /// An unknown or archived channel.
+    /// Fails if the channel is unknown or archived.
     pub async fn reset_budget(self) -> Result<(), CallError> {
         self.fact(&Input::ResetBudget).await
     }
 
-    /// Gives turns in this channel again to an agent that came back. Stored for good when it returns.
+    /// Gives turns in this channel again to an agent that came back. The assignment is stored durably when the call
+    /// returns.
     ///
     /// # Errors
     ///
-    /// [`Refusal::AgentOffline`](crate::operate::Refusal::AgentOffline) while it is offline; an unknown agent or
-    /// channel.
+    /// Fails with [`Refusal::AgentOffline`](crate::operate::Refusal::AgentOffline) while the agent is offline, or if
+    /// the agent or the channel is unknown.
     pub async fn assign(self, agent: &AgentId) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let agent = self.dirigent.key(agent)?;
         self.fact(&Input::Assign(agent)).await
     }
 
-    /// Gives the agent no turns in this channel. Stored for good when it returns.
+    /// Mutes the agent: it gets no turns in this channel. The mute is stored durably when the call returns.
     ///
     /// | to silence | call | until |
     /// | --- | --- | --- |
@@ -202,72 +209,73 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// An unknown agent or channel.
+    /// Fails if the agent or the channel is unknown.
     pub async fn mute(self, agent: &AgentId) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let agent = self.dirigent.key(agent)?;
         self.fact(&Input::Mute(agent)).await
     }
 
-    /// Gives the agent turns again. Stored for good when it returns.
+    /// Gives turns to the muted agent again. The change is stored durably when the call returns.
     ///
     /// # Errors
     ///
-    /// An unknown agent or channel.
+    /// Fails if the agent or the channel is unknown.
     pub async fn unmute(self, agent: &AgentId) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let agent = self.dirigent.key(agent)?;
         self.fact(&Input::Unmute(agent)).await
     }
 
-    /// The initiator concludes its discussion: it is archived, and the summary, or its path, is posted in the callback
-    /// channel. Stored for good when it returns; the answer says whether the callback channel
-    /// has been told. Where another process acts for the channel, that one concludes it, if the
+    /// Concludes a discussion, as its initiator. The discussion is archived, and the summary, or its path, is posted in
+    /// the callback channel. The end is stored durably when the call returns, and the answer says whether the summary
+    /// is posted already. If another process acts for the channel, that process concludes it, provided that the
     /// [neighbours](crate::ports::Neighbours) carry requests.
     ///
     /// # Errors
     ///
-    /// [`Refusal::NotTheInitiator`](crate::operate::Refusal::NotTheInitiator) and the like.
+    /// Fails with a refusal, for example [`Refusal::NotTheInitiator`](crate::operate::Refusal::NotTheInitiator).
     pub async fn conclude(
         self,
         by: &AgentId,
         summary: Option<Summary>,
     ) -> Result<ResultPost, CallError> {
         let answer = self.request(&ChannelRequest::Conclude { by: by.clone(), summary }).await?;
-        // An answer to another request says nothing of the post.
+        // An answer to another request does not say whether the summary is posted.
         Ok(if let ChannelAnswer::Concluded(post) = answer { post } else { ResultPost::Queued })
     }
 
-    /// Archives a channel, as an operator. Stored for good when it returns. In the callback channel of a
-    /// discussion a message says that it ended without a summary.
+    /// Archives a channel, as an operator. The archive is stored durably when the call returns. For a discussion, a
+    /// message in the callback channel says that it ended without a summary.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Archived`](crate::operate::Refusal::Archived) when it was before.
+    /// Fails with [`Refusal::Archived`](crate::operate::Refusal::Archived) if the channel was archived before.
     pub async fn archive(self) -> Result<(), CallError> {
         self.fact(&Input::Archive).await
     }
 }
 
 impl Dirigent {
-    /// Sets who answers people that speak during a turn, from now on; with `None` no orchestrator does.
+    /// Sets the orchestrator that answers people who write during a turn, from now on. `None` means that there is no
+    /// orchestrator.
     pub fn set_orchestrator(&self, orchestrator: Option<Arc<dyn Orchestrator>>) {
         self.runtime.registry.set_orchestrator(orchestrator);
     }
 
-    /// Other rules for every channel, from now on, but for those that have rules of their own
-    /// ([`Builder::config_for`](crate::host::Builder::config_for)): these are asked for anew.
+    /// Changes the rules of every channel from now on. For channels with their own rules it calls the function of
+    /// [`Builder::config_for`](crate::host::Builder::config_for) again.
     ///
     /// # Errors
     ///
-    /// A rule that cannot be obeyed; then nothing changed.
+    /// Fails if a rule cannot work. In that case no rule changes.
     pub async fn reconfigure(&self, config: Config) -> Result<(), CallError> {
         config.validate()?;
         self.live().await?;
         let config = Arc::new(config);
         *self.runtime.rules.config.write().unwrap_or_else(PoisonError::into_inner) = config;
         for room in self.runtime.rooms.all_awake() {
-            // They are valid, and no state refuses valid rules.
+            // The rules are valid, and a room accepts valid rules in every state.
             let rules = Input::Reconfigure(self.runtime.rules.config_of(room.id));
             let _ = self.runtime.submit(&room, &rules);
         }

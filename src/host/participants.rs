@@ -1,4 +1,4 @@
-//! Who takes turns in a channel, who is missing, and why.
+//! The agents that take turns in a channel, and those that are missing, with the reason.
 
 use std::fmt;
 
@@ -10,10 +10,11 @@ use crate::room::directory::Directory;
 use crate::runtime::Runtime;
 use crate::{AgentId, CallError, Channel};
 
-/// The most missing agents that `Display` names.
+/// The highest number of missing agents that `Display` names.
 const NAMED_MAX: usize = 10;
 
-/// Who takes turns in a channel at one moment, and who is missing. `Display` says it in sentences, with what to do.
+/// The agents that take turns in a channel at one moment, and those that are missing. `Display` says it in sentences,
+/// and says what you can do about it.
 ///
 /// ```
 /// use dirigent::operate::{Missing, Participants};
@@ -31,13 +32,14 @@ const NAMED_MAX: usize = 10;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Participants {
-    /// Whether the channel's mode keeps turns, and its member list was read; else it is not known who takes turns and who is missing.
+    /// `true` if the mode of the channel keeps turns, and its member list was read. Otherwise the library does not know
+    /// who takes turns and who is missing.
     pub is_read: bool,
     /// The agents that take turns, in order.
     pub taking_turns: Vec<AgentId>,
-    /// The registered agents that take none, since they do not see the channel or may not write in it.
+    /// The registered agents that take no turns, because they do not see the channel or may not write in it.
     pub missing: Vec<Missing>,
-    /// What the library's own account lacks here.
+    /// The permissions that the library's own account lacks here.
     pub moderator: OwnLacks,
 }
 
@@ -51,20 +53,21 @@ pub struct Participants {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Missing {
-    /// Who is missing.
+    /// The missing agent.
     pub agent: AgentId,
-    /// Why, where that is known; else its account was not among those that see the channel when that was read last.
+    /// The reason, if it is known. `None` means that its account was not among the accounts that see the channel, when
+    /// the list was read last.
     pub why: Option<WriteBar>,
 }
 
 impl Missing {
-    /// An agent that is missing for this reason.
+    /// Creates the entry of an agent that is missing for this reason.
     pub const fn new(agent: AgentId, why: Option<WriteBar>) -> Self {
         Self { agent, why }
     }
 }
 
-/// Why an agent is missing, where nothing more is known.
+/// The reason in words if no other reason is known.
 pub(crate) const NOT_SEEN: &str =
     "its bot is not in this channel: invite it, and give it View Channels here";
 
@@ -78,7 +81,7 @@ impl fmt::Display for Missing {
 }
 
 impl Participants {
-    /// The same with other names of the agents.
+    /// Replaces the names of the agents.
     pub(crate) fn with_names(mut self, name: impl Fn(&AgentId) -> String) -> Self {
         let missing = self.missing.iter_mut().map(|missing| &mut missing.agent);
         for agent in self.taking_turns.iter_mut().chain(missing) {
@@ -87,7 +90,7 @@ impl Participants {
         self
     }
 
-    /// Who is missing, in a sentence; empty where no agent is.
+    /// Names the missing agents in a sentence. It is empty if no agent is missing.
     pub(crate) fn missing_in_words(&self) -> String {
         let named: Vec<_> = self.missing.iter().take(NAMED_MAX).map(ToString::to_string).collect();
         match self.missing.len() {
@@ -120,7 +123,8 @@ impl Participants {
             Some(Missing::new(id_of(key)?, bar_of(*user)))
         });
         let moderator = runtime.own_lacks(room.id());
-        // A moderator that does not see a channel does not learn who sees it either: its list says nothing of the agents.
+        // A moderator that does not see a channel does not learn who sees it, so its list is no evidence about the
+        // agents.
         let sees = moderator.write_bar.is_none_or(WriteBar::sees_channel);
         let is_read = roster.read_at.is_some() && sees;
         Self {
@@ -158,12 +162,12 @@ impl fmt::Display for Participants {
 }
 
 impl Channel<'_> {
-    /// Who takes turns in the channel, who of the registered agents is missing, and why; as of the member list that was read
-    /// last.
+    /// Returns the agents that take turns in the channel, and the registered agents that are missing, with the reason.
+    /// The answer is based on the member list that was read last.
     ///
     /// # Errors
     ///
-    /// A channel without a record, or one that cannot be read.
+    /// Fails if the channel has no record, or cannot be read.
     pub async fn participants(self) -> Result<Participants, CallError> {
         let room = self.known_room().await?;
         let runtime = &self.dirigent.runtime;

@@ -1,4 +1,4 @@
-//! The answer to "may this agent run?": a permission, or why not.
+//! The answer to the question whether an agent may run: a permit, or a denial.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,10 +13,11 @@ use crate::runtime::room_table::RoomRef;
 use crate::text::transcript::{TranscriptMessage, final_text};
 use crate::{AgentId, CallError, Settings};
 
-/// The permission of a run: its agent may speak now, and no other agent may until the run ends.
+/// The permission for a run. Its agent may speak now, and no other agent may until the run ends.
 ///
-/// It is ended by [`Permit::end`]. Dropped without that, the run counts as failed, so that a cancelled task cannot stall
-/// the room; the log says so. A host that learns of the end elsewhere [keeps](Permit::keep) it.
+/// You end the run with [`Permit::end`]. If you drop the permit instead, the run counts as failed, so that a cancelled
+/// task cannot stall the room. The log says so. If you learn of the end elsewhere, for example in another task,
+/// [keep](Permit::keep) it.
 #[derive(Debug)]
 #[must_use = "dropping the permit ends the run as failed"]
 pub struct Permit {
@@ -24,12 +25,12 @@ pub struct Permit {
     turn: Option<TurnId>,
     anchor: Option<MessageId>,
     was_running: bool,
-    /// `None` where no turns are kept.
+    /// `None` in a channel without turns.
     hold: Option<Hold>,
 }
 
 impl Permit {
-    /// Where no turns are kept.
+    /// Creates a permit in a channel without turns.
     pub(crate) const fn unmanaged() -> Self {
         Self { reason: Reason::Unmanaged, turn: None, anchor: None, was_running: false, hold: None }
     }
@@ -44,43 +45,45 @@ impl Permit {
         Self { reason, turn, anchor, was_running, hold }
     }
 
-    /// Why it may run.
+    /// Returns the reason why the run is allowed.
     pub const fn reason(&self) -> Reason {
         self.reason
     }
 
-    /// The turn it belongs to, where turns are kept.
+    /// Returns the turn that the run belongs to. `None` in a channel without turns.
     pub const fn turn(&self) -> Option<TurnId> {
         self.turn
     }
 
-    /// Only later messages belong to its reply.
+    /// Returns the anchor of the reply. Only messages after it belong to the reply.
     pub const fn anchor(&self) -> Option<MessageId> {
         self.anchor
     }
 
-    /// Whether the agent was running already when it asked: this run had asked before, or another run of this turn was
-    /// permitted and has not ended. In the second case this run has taken the place of the other, whose text is no reply any
-    /// more. One trigger that is delivered twice looks like this.
+    /// Returns whether the agent was already running when it asked. Either this run asked before, or another run of
+    /// this turn was permitted and has not ended. In the second case this run replaces the other, and the text of the
+    /// other run no longer counts as a reply. For example, this happens if one trigger is delivered twice.
     pub const fn was_running(&self) -> bool {
         self.was_running
     }
 
-    /// Whether it holds the floor. Not where no turns are kept: there everybody may speak.
+    /// Returns whether the run holds the floor. In a channel without turns it does not, because every agent may speak
+    /// there.
     pub const fn holds_floor(&self) -> bool {
         self.hold.is_some()
     }
 
-    /// The run ended.
+    /// Reports the end of the run.
     ///
     /// # Errors
     ///
-    /// [`Refusal::StaleRun`] when the floor was taken from it meanwhile, or another process has the channel.
+    /// Fails with [`Refusal::StaleRun`] if the floor was taken from the run before, or if another process has the
+    /// channel.
     pub fn end(self, report: RunReport<'_>) -> Result<(), Refusal> {
         self.hold.map_or(Ok(()), |hold| hold.end(report))
     }
 
-    /// The run goes on without the permit: the host tells of its end by
+    /// Gives up the permit while the run goes on. Report the end of the run later with
     /// [`Channel::turn_ended`](crate::Channel::turn_ended).
     pub fn keep(self) {
         if let Some(mut hold) = self.hold {
@@ -89,7 +92,7 @@ impl Permit {
     }
 }
 
-/// Why an agent may not run now. It stays silent, and no model is called for it.
+/// The reason why an agent may not run now. The agent stays silent, and you call no model for it.
 ///
 /// ```
 /// # async fn model() -> String { String::new() }
@@ -111,7 +114,7 @@ impl Permit {
 /// # }
 /// ```
 ///
-/// This does not compile, since the permit would be dropped before the model is called:
+/// The following does not compile, because the permit would be dropped before the model is called:
 ///
 /// ```compile_fail,E0599
 /// # async fn model() {}
@@ -125,34 +128,34 @@ impl Permit {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Denial {
-    /// It must stay silent.
+    /// The agent must stay silent.
     #[error("{reason}")]
     Denied {
-        /// Why the run is denied.
+        /// The reason of the denial.
         reason: Reason,
-        /// Who has the floor instead.
+        /// The agent that has the floor instead.
         speaker: Option<AgentId>,
-        /// The model to send the run to where the host cannot skip it.
+        /// A model name for hosts that cannot skip a run. Send the run to this model.
         no_reply_model: String,
     },
-    /// It must stay silent now, and is called back when its turn comes. Only from
-    /// [`Channel::may_speak_or_defer`](crate::Channel::may_speak_or_defer).
+    /// The agent must stay silent now, and is called back when its turn comes. Only
+    /// [`Channel::may_speak_or_defer`](crate::Channel::may_speak_or_defer) returns it.
     #[error("{reason}; it is called back when its turn comes")]
     Deferred {
-        /// Why not now.
+        /// The reason why the run may not start now.
         reason: Reason,
-        /// Who has the floor instead.
+        /// The agent that has the floor instead.
         speaker: Option<AgentId>,
-        /// The call that will come.
+        /// The deferral, which calls back when the turn comes.
         deferral: Deferral,
     },
-    /// There was no answer, which is none to run on.
+    /// The question got no answer, so the agent must not run.
     #[error(transparent)]
     Failed(#[from] CallError),
 }
 
 impl Denial {
-    /// Why; `None` where there was no answer.
+    /// Returns the reason of the denial. `None` if there was no answer.
     pub const fn reason(&self) -> Option<Reason> {
         match self {
             Self::Denied { reason, .. } | Self::Deferred { reason, .. } => Some(*reason),
@@ -160,7 +163,7 @@ impl Denial {
         }
     }
 
-    /// Who has the floor instead, where that is known.
+    /// Returns the agent that has the floor instead, if it is known.
     pub const fn speaker(&self) -> Option<&AgentId> {
         match self {
             Self::Denied { speaker, .. } | Self::Deferred { speaker, .. } => speaker.as_ref(),
@@ -168,7 +171,7 @@ impl Denial {
         }
     }
 
-    /// The call that will come, where the run was put off.
+    /// Returns the deferral, if the run was deferred.
     pub fn into_deferral(self) -> Option<Deferral> {
         match self {
             Self::Deferred { deferral, .. } => Some(deferral),
@@ -182,7 +185,7 @@ pub(crate) struct Hold {
     runtime: Arc<Runtime>,
     room: RoomRef,
     guarded: Guarded,
-    /// Whether dropping it ends the run: the first of a run's permits does.
+    /// `true` if the run ends when this is dropped. It is set only in the first permit of a run.
     armed: bool,
 }
 
@@ -202,7 +205,8 @@ impl Hold {
         self.tell(&report.outcome(&self.runtime.settings), text.as_deref())
     }
 
-    /// The same, unless the permission was taken away since it was given: then why the run must not begin.
+    /// Returns the hold, or the reason why the run must not begin, because the permission was taken away since it was
+    /// given.
     pub(crate) fn still_permitted(mut self) -> Result<Self, Reason> {
         let withdrawn = self.room.lock().room.guards().give_up_withdrawn(self.guarded);
         match withdrawn {
@@ -214,7 +218,7 @@ impl Hold {
         }
     }
 
-    /// The run does not begin: withdraws the permission.
+    /// Withdraws the permission of a run that does not begin.
     pub(crate) fn never_begins(mut self) {
         self.armed = false;
         let _ = self.tell(&Outcome::Failed, None);
@@ -223,11 +227,11 @@ impl Hold {
     fn tell(&self, outcome: &Outcome, text: Option<&str>) -> Result<(), Refusal> {
         let Guarded { agent, run, .. } = self.guarded;
         self.runtime.presence.sign_of_life(agent);
-        // Another process may act for the channel by now: the run is over, and nothing of it is posted.
+        // Another process may act for the channel by now. Then the run is over, and its text is not posted.
         let is_lapsed = !self.runtime.owned(self.room.id).acts();
         self.runtime.update(&self.room, |room, cx, now| {
             room.guards().give_up(self.guarded);
-            // A run without an id may end no other.
+            // A run without an id must not end another run.
             if !room.guards().is_newest(self.guarded) || room.look().commit().is_taken_over() {
                 return Err(Refusal::StaleRun);
             }
@@ -247,7 +251,7 @@ impl Drop for Hold {
         if !self.armed {
             return;
         }
-        // If the floor was taken from it meanwhile, there is nothing left to end.
+        // If the floor was taken from the run before, the run is already over.
         if self.tell(&Outcome::Failed, None).is_ok() {
             let (channel, agent) =
                 (self.room.id, self.runtime.registry.log_name(self.guarded.agent));
@@ -271,7 +275,7 @@ impl fmt::Debug for Hold {
     }
 }
 
-/// How a run ended, as a host knows it. `Debug` shows no text.
+/// The end of a run, as a host knows it. Its `Debug` output contains no text.
 ///
 /// ```
 /// use dirigent::hooks::{RunReport, Outcome};
@@ -281,27 +285,28 @@ impl fmt::Debug for Hold {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum RunReport<'a> {
-    /// With this final text; the policies of silence and completion say what it means.
+    /// The run ended with this final text. The policies of silence and completion decide what it means.
     Text(&'a str),
-    /// With these messages; the final text is taken from the last of the assistant's.
+    /// The run ended with these messages. The final text comes from the assistant's last message.
     Transcript(&'a [TranscriptMessage]),
-    /// With nothing to say, whatever the text.
+    /// The agent has nothing to say, whatever its text was.
     Pass,
-    /// With this text on its way into the channel, whatever it says; the turn is over. A text of
-    /// nothing but the [signal](crate::settings::ReadingRules::completion) says nothing.
+    /// This text is on its way into the channel, whatever it says, and the turn is over. A text that is only the
+    /// [signal](crate::settings::ReadingRules::completion) counts as no text.
     Spoke(&'a str),
-    /// With this text on its way into the channel, and more to come: the agent keeps the floor.
+    /// This text is on its way into the channel, and more will follow, so the agent keeps the floor.
     Unfinished(&'a str),
-    /// With this text on its way into the channel, which a person is to answer before any agent does.
+    /// This text is on its way into the channel, and a person has to answer it before any agent does.
     AwaitsHuman(&'a str),
-    /// Without a text.
+    /// The run failed without a text.
     Failed,
-    /// As it was judged elsewhere, for example in the process that called the agent, by its own settings.
+    /// The run ended with this outcome, which was determined elsewhere. For example, the process that called the agent
+    /// determined it with its own settings.
     Outcome(&'a Outcome),
 }
 
 impl RunReport<'_> {
-    /// What the agent said, where it is known.
+    /// Returns the text of the agent, if it is known.
     pub(crate) fn text(&self) -> Option<Cow<'_, str>> {
         match *self {
             Self::Text(text) | Self::Spoke(text) => Some(Cow::Borrowed(text)),
@@ -314,7 +319,7 @@ impl RunReport<'_> {
         }
     }
 
-    /// The same as the machine knows it.
+    /// Converts the report to the outcome that the machine knows.
     pub fn outcome(self, settings: &Settings) -> Outcome {
         match self {
             Self::Text(text) => settings.reading.outcome(text),

@@ -1,18 +1,18 @@
-//! Which agents are online, as a host tells it.
+//! Reports which agents are online.
 
 use crate::{AgentId, CallError, Dirigent};
 
 impl Dirigent {
-    /// Reports that an agent crashed or disconnected: it has no turns in any channel from now on, and
-    /// a turn that it has is over. Channels that are not in memory are told when they are read again.
+    /// Reports that an agent crashed or disconnected. From now on it gets no turns in any channel, and its current turn
+    /// is over. Channels that are not in memory learn it when they are loaded.
     ///
-    /// A hosted agent that fails or panics is not offline by itself, unless
-    /// [`Hooks::offline_after_failures`](crate::settings::Hooks::offline_after_failures) says so: its turn is over,
-    /// and it is asked again when its next one comes.
+    /// A hosted agent that fails or panics does not become offline, unless you set
+    /// [`Hooks::offline_after_failures`](crate::settings::Hooks::offline_after_failures). Only its turn is over, and it
+    /// is asked again at its next turn.
     ///
     /// # Errors
     ///
-    /// An unknown agent, or no driver.
+    /// Fails if the agent is unknown, or if there is no driver.
     pub async fn agent_offline(&self, agent: &AgentId) -> Result<(), CallError> {
         self.live().await?;
         let agent = self.key(agent)?;
@@ -21,13 +21,13 @@ impl Dirigent {
         Ok(())
     }
 
-    /// Reports that an agent is back. It has turns again in the channels to which it is
-    /// [assigned](crate::Channel::assign); in all of them with
-    /// [`OrderRules::auto_requeue`](crate::settings::OrderRules::auto_requeue).
+    /// Reports that an agent is back. It gets turns again in the channels that it is [assigned](crate::Channel::assign)
+    /// to. With [`OrderRules::auto_requeue`](crate::settings::OrderRules::auto_requeue) it gets turns again in all of
+    /// its channels.
     ///
     /// # Errors
     ///
-    /// An unknown agent, or no driver.
+    /// Fails if the agent is unknown, or if there is no driver.
     pub async fn agent_online(&self, agent: &AgentId) -> Result<(), CallError> {
         self.live().await?;
         let agent = self.key(agent)?;
@@ -36,16 +36,16 @@ impl Dirigent {
         Ok(())
     }
 
-    /// Reports that an agent is alive. With [`Hooks::heartbeat`](crate::settings::Hooks::heartbeat) the agent
-    /// is watched from its first heartbeat on, and counts as offline when further ones are missing;
-    /// asking to speak and the end of a run are signs of life, too.
+    /// Reports that an agent is alive. With [`Hooks::heartbeat`](crate::settings::Hooks::heartbeat) the library watches
+    /// the agent from its first heartbeat on, and counts it as offline if further heartbeats are missing. Questions
+    /// whether it may speak and ends of its runs are signs of life, too.
     ///
-    /// A heartbeat brings back an agent that is offline, as [`Dirigent::agent_online`] does, also one
-    /// that went offline before the process was restarted. Asking to speak does not.
+    /// A heartbeat brings an offline agent back, like [`Dirigent::agent_online`]. This also works if the agent went
+    /// offline before the process was restarted. A question whether it may speak does not bring it back.
     ///
     /// # Errors
     ///
-    /// An unknown agent, or no driver.
+    /// Fails if the agent is unknown, or if there is no driver.
     pub async fn heartbeat(&self, agent: &AgentId) -> Result<(), CallError> {
         self.live().await?;
         let agent = self.key(agent)?;

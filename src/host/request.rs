@@ -1,4 +1,4 @@
-//! What an agent's tool, or another channel, asks of a channel, whichever process acts for it.
+//! Requests of an agent's tool, or of another channel, to a channel, whichever process acts for it.
 
 use std::time::Duration;
 
@@ -25,13 +25,14 @@ use crate::values::summary::{ResultPost, Summary};
 use crate::{AgentId, CallError, Channel, ChannelId, Dirigent, MessageId};
 
 impl Dirigent {
-    /// Another process asks this of a channel for which this one acts ([`Neighbours`](crate::ports::Neighbours)), and waits for the answer for
-    /// this time. It is carried no further.
+    /// Carries out a request of another process ([`Neighbours`](crate::ports::Neighbours)) to a channel of this
+    /// process. The other process waits for the answer for the time `within`. The request is not passed on to a third
+    /// process.
     ///
     /// # Errors
     ///
-    /// [`CallError::Elsewhere`] where this process does not act for the channel either; else as the function that the request is named
-    /// after, but for what is an answer.
+    /// Fails with [`CallError::Elsewhere`] if this process does not act for the channel either. Otherwise it fails like
+    /// the function that the request is named after, except for failures that are part of an answer.
     pub async fn request_here(
         &self,
         channel: ChannelId,
@@ -52,12 +53,13 @@ impl Dirigent {
 }
 
 impl Channel<'_> {
-    /// Carries out a request in this process, or in the one that acts for the channel. For example, you stop a channel with
-    /// [`ChannelRequest::Stop`] without knowing whose it is.
+    /// Carries out a request in this process, or in the process that acts for the channel. For example, you stop a
+    /// channel with [`ChannelRequest::Stop`] without knowing which process acts for it.
     ///
     /// # Errors
     ///
-    /// As the request fails; [`CallError::Elsewhere`] where another process acts for the channel and cannot be asked.
+    /// Fails with the error of the request. It fails with [`CallError::Elsewhere`] if another process acts for the
+    /// channel and cannot be asked.
     pub async fn request(self, request: &ChannelRequest) -> Result<ChannelAnswer, CallError> {
         let Channel { dirigent, id } = self;
         let runtime = &dirigent.runtime;
@@ -78,7 +80,7 @@ impl Channel<'_> {
     }
 }
 
-/// Carries out in this process what is asked of one of its channels.
+/// Carries out a request to a channel of this process.
 #[derive(Clone, Copy)]
 struct Requested<'a> {
     channel: Channel<'a>,
@@ -155,7 +157,7 @@ impl Requested<'_> {
         Storing { runtime }.wait(room.wait_for(Awaited::Stored(stamp))).await
     }
 
-    /// Does this with what of a discussion could not be delivered. Stored for good when it returns.
+    /// Handles the undelivered part of a discussion in this way. The change is stored durably when the call returns.
     async fn redress(self, what: Undelivered) -> Result<(), CallError> {
         let dirigent = self.channel.dirigent;
         dirigent.live().await?;
@@ -165,7 +167,7 @@ impl Requested<'_> {
         Storing { runtime }.wait(room.wait_for(Awaited::Stored(stamp))).await
     }
 
-    /// Whether the agent may conclude the discussion now.
+    /// Returns an error unless the agent may conclude the discussion now.
     async fn may_conclude(self, by: &AgentId) -> Result<(), CallError> {
         let discussion = self.channel.discussion().await?.ok_or(Refusal::NotADiscussion)?;
         if discussion.initiator.as_ref() != Some(by) {
@@ -195,7 +197,7 @@ impl Requested<'_> {
         }
         let kind = OutboxKind::Result;
         let attempted = room.wait_for(Awaited::FirstAttempt(kind));
-        // Too late is as good as in the queue.
+        // An attempt that takes too long counts as queued.
         let _ = runtime.within(runtime.settings.time_limits.call, attempted).await;
         let is_posted = room.lock().room.look().is_posted(kind);
         Ok(if is_posted { ResultPost::Posted } else { ResultPost::Queued })
@@ -232,7 +234,7 @@ impl Requested<'_> {
                 no_reply_model: Some(no_reply_model),
                 ..CheckAnswer::default()
             }),
-            // Deferrals are not asked for.
+            // The question was asked without a deferral.
             Err(Denial::Deferred { reason, speaker, .. }) => Ok(CheckAnswer {
                 current_speaker: speaker,
                 reason: reason.to_string(),
@@ -242,7 +244,8 @@ impl Requested<'_> {
         }
     }
 
-    /// The end is accepted once it is stored: what goes on with the channel after this process knows of it.
+    /// The end is accepted once it is stored, because a process that takes over the channel after this one then knows
+    /// it.
     async fn turn_complete(
         self,
         (agent, run): (&AgentId, Option<RunId>),
@@ -255,7 +258,7 @@ impl Requested<'_> {
             ended => ended?,
         };
         if !arrived.is_empty() {
-            // The end counts; where the receipt does not, the messages are recognised as they come.
+            // The end counts even if the receipt does not, because the messages are then recognised as they arrive.
             if let Err(error) = channel.delivered(agent, run, arrived.to_vec()).await {
                 tracing::debug!(channel = %channel.id, %agent, %error, "a receipt was not taken");
             }
@@ -278,7 +281,7 @@ impl Requested<'_> {
         })
     }
 
-    /// Who has the floor. The answer is about one moment; the channel may have gone on since.
+    /// Returns the agent that has the floor. The answer is about one moment, and the channel may have gone on since.
     async fn speaker(self) -> Option<AgentId> {
         self.channel.status().await.ok().flatten()?.speaker
     }

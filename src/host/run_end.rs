@@ -1,4 +1,4 @@
-//! The end of a run, told by a host that hears of it elsewhere than where it asked.
+//! The end of a run, reported by a host that learns of it elsewhere than where it asked.
 
 use dirigent_core::{AgentKey, Input, Outcome, Refusal, RunId};
 use tokio::sync::oneshot;
@@ -9,7 +9,7 @@ use crate::runtime::cell::{Awaited, CellState};
 use crate::runtime::room_table::RoomRef;
 use crate::{AgentId, CallError, Channel};
 
-/// When the end of a run was taken. Either way what the run said may be posted.
+/// Says which call recorded the end of a run. In both cases the text of the run may be posted.
 ///
 /// ```
 /// use dirigent::hooks::EndTaken;
@@ -18,35 +18,40 @@ use crate::{AgentId, CallError, Channel};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "an end counts once")]
 pub enum EndTaken {
-    /// By this call.
+    /// This call recorded the end.
     Now,
-    /// By an earlier call: this one changed nothing.
+    /// An earlier call recorded the end, and this call changed nothing.
     Before,
 }
 
-/// An end that is in force, and what tells that it is stored.
+/// An end that is in force, with a receiver that says when it is stored.
 type Taken = (EndTaken, oneshot::Receiver<()>);
 
 impl Channel<'_> {
-    /// An agent's run ended. For hosts that hear of it elsewhere than where they asked; they call
-    /// [`Permit::keep`](crate::Permit::keep) there. It returns when the end is stored: where it was taken, a process that goes on with the
-    /// channel after this one knows of it.
+    /// Reports the end of an agent's run. It is for hosts that learn of the end elsewhere than where they asked, and
+    /// that called [`Permit::keep`](crate::Permit::keep) there. The call returns when the end is stored, so that a
+    /// process that takes over the channel after this one knows the end.
     ///
-    /// Telling the end of a run with an id again changes nothing, also in the next process and after a restart while the
-    /// run's reply is still to be seen in the channel. Later than that, these answer as for any run that is over.
+    /// If the run has an id, you can report its end again without any effect. This also holds in the next process, and
+    /// after a restart, while the reply of the run still stands in the channel. Later such a report gets the same
+    /// answer as any run that is over.
     ///
-    /// A host without run ids must not report the end of a run that was denied or cancelled: nothing
-    /// tells it from the end of the run that holds the floor.
+    /// If your runs have no ids, do not report the end of a run that was denied or cancelled. The library cannot
+    /// distinguish it from the end of the run that holds the floor.
     ///
-    /// Where no turns are kept, and agents may speak unasked, it means nothing: also in a channel that was never
-    /// given a mode.
+    /// In a channel without turns, where agents may speak without being asked, the call has no effect. This includes
+    /// channels that were never given a mode.
     ///
     /// # Errors
     ///
-    /// [`Refusal::StaleRun`](crate::operate::Refusal::StaleRun) when the run does not hold the floor, which
-    /// is no fault: denied runs end too. [`CallError::Elsewhere`] also when this process's lease of the channel has lapsed, or another took
-    /// the channel before the end was stored: nothing may be posted; tell it again. [`CallError::NotStored`] when the store is late: tell it
-    /// again before anything is posted.
+    /// Fails with [`Refusal::StaleRun`](crate::operate::Refusal::StaleRun) if the run does not hold the floor. This is
+    /// not a fault, because denied runs end, too.
+    ///
+    /// Fails with [`CallError::Elsewhere`] also if this process's lease of the channel has lapsed, or if another
+    /// process took the channel before the end was stored. In that case post no text, and report the end again.
+    ///
+    /// Fails with [`CallError::NotStored`] if the store is late. In that case report the end again before you post any
+    /// text.
     pub async fn turn_ended(
         self,
         agent: &AgentId,
@@ -66,13 +71,13 @@ impl Channel<'_> {
             Ok((taken, stored)) => {
                 let stored = Storing { runtime }.outcome(stored).await;
                 stored.map(|()| taken).map_err(|why| match why {
-                    // The store says so, and the leases may say it only later.
+                    // The store knows it first, and the leases may report it later.
                     NotKept::TakenOver => CallError::Elsewhere,
-                    // Where the driver has ended, the next process may find it stored, or take it.
+                    // If the driver has ended, the next process may find the end stored, or record it itself.
                     NotKept::Late(_) | NotKept::Ended => CallError::NotStored,
                 })
             }
-            // The machine need not know of it.
+            // A channel without turns need not know of the end.
             Err(CallError::UnknownChannel | CallError::Refused(Refusal::NotManaged)) => {
                 Ok(EndTaken::Now)
             }
@@ -81,7 +86,7 @@ impl Channel<'_> {
     }
 }
 
-/// Has the room take it, unless this process may no longer act for the channel.
+/// Records the end in the room, unless this process may no longer act for the channel.
 fn take_end(
     channel: Channel<'_>,
     room: &RoomRef,
@@ -109,8 +114,9 @@ fn take_end(
     })
 }
 
-/// Whether the end of this run was taken already: as the channel's record says, by whatever process, or as this process
-/// remembers. A host may give a later run the same id.
+/// Returns whether the end of this run was recorded already. Either the record of the channel says so, whichever
+/// process wrote it, or this process remembers it. The check looks at the current turn first, because a host may give a
+/// later run the same id.
 fn was_taken(state: &CellState, agent: AgentKey, run: RunId) -> bool {
     let view = state.room.look().machine().view();
     let may_run = view.speaker() == Some(agent) || view.permit() == Some(agent);

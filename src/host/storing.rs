@@ -1,4 +1,4 @@
-//! Calls that return when a change is stored for good.
+//! Calls that return when a change is stored durably.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use crate::runtime::cell::{Awaited, RoomCell};
 use crate::values::error::{ApiError, ErrorKind};
 use crate::values::stage::DriverStage;
 
-/// Why a change that is in force is not known to be stored.
+/// The reason why it is unknown whether a change that is in force is stored.
 pub(crate) enum NotKept {
-    /// The store has not taken it in time.
+    /// The store did not accept the change in time.
     Late(ApiError),
-    /// Another process has the channel, without the change as far as this one knows.
+    /// Another process has the channel, as far as this process knows without the change.
     TakenOver,
-    /// The driver has ended before the store has taken it.
+    /// The driver ended before the store accepted the change.
     Ended,
 }
 
-/// Waits for the store, for as long as a call may take.
+/// Waits for the store, for at most the time that a call may take.
 #[derive(Clone, Copy)]
 pub(crate) struct Storing<'a> {
     pub(crate) runtime: &'a Runtime,
 }
 
 impl Storing<'_> {
-    /// Tells the room, and waits until that is stored.
+    /// Passes the input to the room, and waits until the new state is stored.
     pub(crate) async fn fact(self, room: &Arc<RoomCell>, input: &Input) -> Result<(), CallError> {
         let stored = self.runtime.update_cell(room, None, |state, cx, now| {
             let (answer, stamp) = state.room.input(cx, now, input, true);
@@ -37,7 +37,7 @@ impl Storing<'_> {
         self.wait(stored).await
     }
 
-    /// Waits until all that is in force in the room is stored.
+    /// Waits until the whole current state of the room is stored.
     pub(crate) async fn newest(self, room: &Arc<RoomCell>) -> Result<(), CallError> {
         let stored = self.runtime.update_cell(room, None, |state, _, _| {
             state.wait_for(Awaited::Stored(state.room.look().commit().newest()))
@@ -50,7 +50,7 @@ impl Storing<'_> {
         self.outcome(stored).await.map_err(|why| match why {
             NotKept::Late(_) => CallError::NotStored,
             NotKept::Ended => CallError::Ended(self.runtime.life.end()),
-            // The answer to an earlier commit may have been lost: the next process may know of the change.
+            // The answer to an earlier commit may have been lost, so the next process may know the change.
             NotKept::TakenOver => {
                 let error = ApiError::new(ErrorKind::Store);
                 error.with_source("the channel was taken over by another process").into()
@@ -58,13 +58,13 @@ impl Storing<'_> {
         })
     }
 
-    /// The same, with the reason why it is not known to be stored.
+    /// Waits like [`wait`](Self::wait), and returns the reason if it is unknown whether the change is stored.
     pub(crate) async fn outcome(self, stored: oneshot::Receiver<()>) -> Result<(), NotKept> {
         let stored = self.runtime.within(self.runtime.settings.time_limits.call, stored);
         tokio::select! {
             biased;
             stored = stored => stored.map_err(NotKept::Late)?.map_err(|_| NotKept::TakenOver),
-            // Without a driver nothing is stored any more.
+            // Without a driver the store gets no more commits.
             () = self.runtime.life.until(DriverStage::Ended) => Err(NotKept::Ended),
         }
     }
