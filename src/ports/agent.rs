@@ -15,7 +15,7 @@ use crate::values::extras::{AllowedMentions, Extras};
 use crate::values::reply_error::ReplyError;
 use crate::values::reply_file::ReplyFile;
 
-/// A hosted agent: the host says what it answers, the library when.
+/// A hosted agent. You decide what it answers, and the library decides when.
 ///
 /// ```
 /// use dirigent::{Agent, AgentError, Reply, Turn};
@@ -34,50 +34,56 @@ use crate::values::reply_file::ReplyFile;
 /// ```
 #[async_trait]
 pub trait Agent: Send + Sync + 'static {
-    /// Takes a turn. The reply is posted by the library through the agent's own account.
+    /// Takes a turn. The library posts the reply through the agent's own account.
     ///
-    /// Should end soon after [`Turn::cancelled`]; what it answers then is not posted, and given back to it
-    /// with its next turn in the channel ([`Turn::late_answer`]). At a [`shutdown`](crate::Dirigent::shutdown) the turn is
-    /// not taken away from it: a reply still counts, is stored, and the next process posts it. Words that are only half done
-    /// are better answered with an error then, and nothing is posted.
+    /// Return soon after [`Turn::cancelled`]. A later answer is not posted. The agent gets it back with its next turn
+    /// in the channel ([`Turn::late_answer`]).
     ///
-    /// The driver polls it on its own task, with all other agents and channels: code that blocks the thread, such as a
-    /// model that computes here, freezes every channel meanwhile. It belongs into `tokio::task::spawn_blocking`, or
-    /// into a thread of its own. A step that takes more than a second is logged with the agent's name, and counted
-    /// ([`Tally::long_steps`](crate::operate::Tally::long_steps)). [`Builder::spawn_calls`](crate::host::Builder::spawn_calls)
-    /// runs agents' calls elsewhere than in the driver.
+    /// At a [`shutdown`](crate::Dirigent::shutdown) the agent keeps its turn. Its reply still counts and is stored, and
+    /// the next process posts it. If the text is only half done at that moment, return an error, because then it is not
+    /// posted.
     ///
-    /// A panic or an error ends this turn and nothing else: the agent stays online. A host that knows it
-    /// to be gone says so ([`Dirigent::agent_offline`](crate::Dirigent::agent_offline)), or lets failures in a row
-    /// say so ([`Hooks::offline_after_failures`](crate::settings::Hooks::offline_after_failures)).
+    /// The driver polls this method on its own task, together with all other agents and channels. Code that blocks the
+    /// thread freezes every channel, for example a model that computes here. Run such code in
+    /// `tokio::task::spawn_blocking`, or in a thread of its own. The log names an agent that needs more than a second
+    /// for one step, and such steps are counted ([`Tally::long_steps`](crate::operate::Tally::long_steps)).
+    /// [`Builder::spawn_calls`](crate::host::Builder::spawn_calls) runs the calls of agents outside of the driver.
+    ///
+    /// A panic or an error ends only this turn, and the agent stays online. If you know that the agent is gone, call
+    /// [`Dirigent::agent_offline`](crate::Dirigent::agent_offline). You can also let a number of failures in a row put
+    /// it offline ([`Hooks::offline_after_failures`](crate::settings::Hooks::offline_after_failures)).
     ///
     /// # Errors
     ///
-    /// Any; the turn counts as passing and the next agent is called: the call is not repeated. What this agent missed
-    /// ([`Turn::missed`](crate::Turn::missed)) is given again with its next turn; an agent that can repeat its request
-    /// within [`Turn::time_left`](crate::Turn::time_left) answers sooner. People are not told: a host does that, with
-    /// [`Builder::on_agent_error`](crate::host::Builder::on_agent_error). `explain` and `/why` say that calls failed. The
-    /// error's text is not logged, since it may hold a secret; [`failure_class`](Self::failure_class) says what may be.
+    /// You may return any error. The turn then counts as a pass, and the next agent is called, because the library does
+    /// not repeat the call. The agent gets the messages that it missed ([`Turn::missed`](crate::Turn::missed)) again
+    /// with its next turn. If your agent can repeat its own request within [`Turn::time_left`](crate::Turn::time_left),
+    /// it answers sooner.
+    ///
+    /// The library tells people in the channel about the failure only in `explain` and `/why`. If you want more, use
+    /// [`Builder::on_agent_error`](crate::host::Builder::on_agent_error). The text of the error is not logged, because
+    /// it may contain a secret. [`failure_class`](Self::failure_class) returns a text that may be shown.
     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError>;
 
-    /// What kind of failure an error of this agent is, in a few words that people may read: no key, no address, and nothing that
-    /// was said. The log, `/why` and the control page show it, for example "the endpoint refuses the request (status 401)".
-    /// It is shown as one line of at most 200 characters. The default says nothing, because an error's own text may hold anything.
+    /// Describes an error of this agent in a few words that people may read. The text must contain no key, no address
+    /// and no text of a conversation. The log, `/why` and the control page show it, for example "the endpoint refuses
+    /// the request (status 401)". They show it as one line of at most 200 characters. The default returns `None`,
+    /// because the text of an unknown error may contain anything.
     fn failure_class(&self, error: &AgentError) -> Option<String> {
         let _ = error;
         None
     }
 }
 
-/// Whatever went wrong inside an agent.
+/// The error of an agent, of any type.
 pub type AgentError = Box<dyn Error + Send + Sync>;
 
-/// What an agent answers: a text, and if need be embeds, files, a reference to the message that it answers, and whom it
-/// may ping. `Debug` shows no text.
+/// The answer of an agent. It is a text, and optionally embeds, files, a reference to the message that it answers, and
+/// the accounts that it may ping. Its `Debug` output contains no text.
 ///
-/// A text beyond the chat's [longest message](crate::DiscordApi::longest_message) (Discord: 2,000 characters) becomes several messages.
-/// The first of them answers the message that is referred to, the last one shows the embeds and has the files, and all of them
-/// may ping the same users.
+/// A text beyond the chat's [longest message](crate::DiscordApi::longest_message) (2,000 characters on Discord) becomes
+/// several messages. The first one has the reference, the last one has the embeds and files, and all of them may ping
+/// the same users.
 ///
 /// ```
 /// use dirigent::ports::{AllowedMentions, Embed};
@@ -97,34 +103,35 @@ pub type AgentError = Box<dyn Error + Send + Sync>;
 #[serde(try_from = "ReplyForm", into = "ReplyForm")]
 #[non_exhaustive]
 pub enum Reply {
-    /// This text, unless the silence policy takes it for silence.
+    /// Says this text, unless the silence policy counts it as silence.
     Say(String),
-    /// This text, which may be empty, and more. A text that the silence policy takes for silence is not posted, its
-    /// embeds and files are. Without any of them it is [`Reply::Pass`].
+    /// Says this text, which may be empty, with extras. If the silence policy counts the text as silence, only the
+    /// embeds and files are posted. Without embeds and files it is then a [`Reply::Pass`].
     Rich(String, Box<Extras>),
-    /// Nothing to say.
+    /// Passes, because the agent has nothing to say.
     Pass,
 }
 
 impl Reply {
-    /// A reply with this text.
+    /// Creates a reply with this text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Say(text.into())
     }
 
-    /// The same with one more embed, at most 10. An embed needs no text: `Reply::Pass.embed(…)` is a reply, and no pass.
+    /// Adds an embed. A reply has at most 10. An embed needs no text, so `Reply::Pass.embed(…)` is a reply and not a
+    /// pass.
     #[must_use]
     pub fn embed(self, embed: Embed) -> Self {
         self.with(|extras| extras.embeds.push(embed))
     }
 
-    /// The same with one more file, at most 10 with 10 MiB together. A file needs no text: `Reply::Pass.file(…)` is a reply,
-    /// and no pass. How a name is made plain says [`ReplyFile::new`].
+    /// Adds a file. A reply has at most 10, with at most 10 MiB together. A file needs no text, so
+    /// `Reply::Pass.file(…)` is a reply and not a pass. [`ReplyFile::new`] says how the name is cleaned.
     ///
-    /// The reply is posted whatever becomes of its files: a file beyond the limits is left out, and if the chat refuses the
-    /// files or takes none, the message is posted without them. The bytes are kept in memory until the message is posted, and
-    /// nowhere else, so after a restart the reply is posted without its files. Each is logged, and
-    /// [`Turn::late_files`] names those files in the agent's next turn.
+    /// The reply is posted even if its files cannot be. A file beyond the limits is left out. If the chat refuses the
+    /// files or takes none at all, the message is posted without them. The bytes are only in memory until the message
+    /// is posted, so after a restart the reply is posted without its files. Each missing file is logged, and
+    /// [`Turn::late_files`] names it in the agent's next turn.
     ///
     /// ```
     /// let reply = dirigent::Reply::text("Here are the numbers.").file("numbers.csv", "a,b\n1,2\n");
@@ -136,20 +143,20 @@ impl Reply {
         self.with(|extras| extras.files.push(ReplyFile::new(name, bytes)))
     }
 
-    /// The same in answer to this message, which is in the same channel. Where it does not exist there (any more), the
-    /// reply is posted without the reference. The author of that message is pinged only if
-    /// [`AllowedMentions::replied_user`] says so.
+    /// Makes the reply an answer to this message of the same channel. If the message does not exist there, the reply is
+    /// posted without the reference. The author of the message is pinged only if you set
+    /// [`AllowedMentions::replied_user`].
     #[must_use]
     pub fn to(self, message: MessageId) -> Self {
         self.with(|extras| extras.reply_to = Some(message))
     }
 
-    /// The same, and this agent speaks next. A new cycle begins with it and the others follow, so two agents that hand over to
-    /// each other reach the ceiling of cycles. Hourly caps hold.
+    /// Chooses the agent that speaks next. A new cycle begins with that agent, and the others follow. Two agents that
+    /// hand over to each other therefore reach the ceiling of cycles. The hourly caps of agents still apply.
     ///
-    /// The library ignores it if the reply is not posted, if the other agent takes no turns in the channel now, or if a
-    /// person or an operator asked for other agents meanwhile. It also ignores it in an orchestrator's answer, because that
-    /// ends no turn.
+    /// The library ignores this choice in four cases. The reply was not posted, or the other agent takes no turns in
+    /// the channel now. Or a person or an operator asked for other agents since then. Or the reply is an orchestrator's
+    /// answer, because that ends no turn.
     ///
     /// ```
     /// let reply = dirigent::Reply::text("Over to you, historian.").then("historian");
@@ -160,21 +167,21 @@ impl Reply {
         self.with(|extras| extras.next = Some(agent.into()))
     }
 
-    /// The same, which may ping these of the users and roles that its text names. By default a reply pings no account,
+    /// Allows the reply to ping these users and roles, if its text names them. By default a reply pings no account,
     /// whatever its text says.
     #[must_use]
     pub fn allowed_mentions(self, mentions: AllowedMentions) -> Self {
         self.with(|extras| extras.mentions = mentions)
     }
 
-    /// Whether the chat can take it. The library asks this of every reply: one that exceeds a limit is not posted, not even
-    /// in part; the agent's call counts as failed, and [`Builder::on_agent_error`](crate::host::Builder::on_agent_error)
-    /// and listeners are told of the error. Only where a file exceeds a limit, the rest of the reply is posted, if there
-    /// is any.
+    /// Checks whether the chat can take the reply. The library calls this for every reply. If a reply exceeds a limit,
+    /// no part of it is posted, and the agent's call counts as failed.
+    /// [`Builder::on_agent_error`](crate::host::Builder::on_agent_error) and listeners get the error. The exception is
+    /// a file that exceeds a limit, because the rest of the reply is then posted, if there is any.
     ///
     /// # Errors
     ///
-    /// The first limit that is exceeded. A text has none: it is split.
+    /// Returns the first limit that is exceeded. The text has no limit, because it is split.
     pub fn check(&self) -> Result<(), ReplyError> {
         match self {
             Self::Rich(_, extras) => extras.check(),
@@ -193,7 +200,7 @@ impl Reply {
     }
 }
 
-/// A [`Reply`] as it is written: no text is a pass.
+/// A [`Reply`] in its written form. A form without a text is a pass.
 #[derive(Serialize, Deserialize)]
 struct ReplyForm {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -212,7 +219,7 @@ impl From<Reply> for ReplyForm {
     }
 }
 
-/// A pass has no extras.
+/// The error for a pass with extras, because a pass has none.
 #[derive(Debug, thiserror::Error)]
 #[error("a reply without a text is a pass, and has nothing besides")]
 struct PassWithExtras;

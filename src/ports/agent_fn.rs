@@ -1,4 +1,4 @@
-//! Agents that are written as a closure.
+//! Agents that are closures.
 
 use std::fmt;
 use std::future::Future;
@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use super::agent::{Agent, AgentError, Reply};
 use super::turn::Turn;
 
-/// A hosted agent that is a closure: what it does with a [`Turn`] is all there is to it. An agent with state or methods
-/// of its own implements [`Agent`].
+/// Makes a hosted agent from a closure that gets a [`Turn`] and returns a reply. If your agent needs state or methods
+/// of its own, implement [`Agent`] instead.
 ///
 /// ```
 /// use dirigent::{Agent, Reply, Turn, agent_fn};
@@ -30,7 +30,7 @@ where
     AgentFn { speak }
 }
 
-/// What [`agent_fn`] makes.
+/// The agent that [`agent_fn`] returns.
 #[derive(Clone, Copy)]
 pub struct AgentFn<F> {
     speak: F,

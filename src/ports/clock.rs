@@ -1,4 +1,4 @@
-//! The only door through which time comes in.
+//! The only source of time.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use dirigent_core::Timestamp;
 
-/// Tells the time and waits. The driver asks nothing else for time.
+/// Tells the time, and waits. It is the driver's only source of time, so a test can control it.
 ///
 /// ```
 /// use dirigent::{Clock, SystemClock};
@@ -15,30 +15,30 @@ use dirigent_core::Timestamp;
 /// ```
 #[async_trait]
 pub trait Clock: Send + Sync + 'static {
-    /// Now, in milliseconds since the Unix epoch.
+    /// Returns the current time, in milliseconds since the Unix epoch.
     fn now(&self) -> Timestamp;
 
-    /// Waits until `deadline`; returns at once when it has passed.
+    /// Waits until `deadline`. Returns at once if it has passed.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future ends the wait and has no other effect.
+    /// If you drop the future, the wait ends without any other effect.
     async fn sleep_until(&self, deadline: Timestamp);
 }
 
-/// How far the wall clock must be ahead before it counts: less is the wall clock being adjusted.
+/// The smallest lead of the wall clock that counts. A smaller lead only means that the wall clock is being adjusted.
 const AHEAD_MIN: Duration = Duration::from_secs(2);
-/// The longest single wait: a machine that slept during it is noticed at its end.
+/// The longest single wait. At its end the clock notices whether the machine slept.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
-/// The machine's clock: wall-clock time read once, then carried on by the monotonic clock, so that
-/// it never goes back while the process runs. Waiting uses tokio's timer.
+/// The machine's clock. It reads the wall clock once, and then follows the monotonic clock, so that it never goes back
+/// while the process runs. It waits with tokio's timer.
 ///
-/// While a machine sleeps, its monotonic clock may stand still. Therefore each reading compares both:
-/// when the wall clock is more than 2 seconds ahead, this clock goes forward to it. A wall clock that is set
-/// back changes nothing. A wait that lasted over the machine's sleep ends at most 30 seconds late.
+/// While a machine sleeps, its monotonic clock may stand still. For this reason each reading compares both clocks. If
+/// the wall clock is more than 2 seconds ahead, this clock jumps forward to it. A wall clock that is set back has no
+/// effect. If the machine sleeps during a wait, the wait ends at most 30 seconds late.
 ///
-/// All clocks of one process are the same clock.
+/// All values of this type in one process show the same time.
 ///
 /// ```
 /// use dirigent::{Clock, SystemClock};
@@ -58,7 +58,7 @@ struct Origin {
 }
 
 impl SystemClock {
-    /// The clock of this process. The first one reads the wall clock.
+    /// Returns the clock of this process. The first call reads the wall clock.
     #[expect(clippy::disallowed_methods, reason = "this is where time comes in")]
     pub fn new() -> Self {
         static ORIGIN: OnceLock<Origin> = OnceLock::new();
@@ -94,22 +94,21 @@ impl Clock for SystemClock {
     }
 }
 
-/// How long is waited before the clock is read again.
+/// Returns the time until the clock is read again.
 fn until_next_look(remaining: Duration) -> Duration {
     remaining.min(LOOK_AGAIN)
 }
 
-/// Time since the Unix epoch.
+/// Returns the time since the Unix epoch.
 #[expect(clippy::disallowed_methods, reason = "this is where time comes in")]
 fn wall_clock() -> Duration {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or(Duration::ZERO)
 }
 
-/// What the time is, given what both clocks read.
+/// Calculates the time from the readings of both clocks.
 #[derive(Debug)]
 struct Course {
-    /// The wall-clock time, in milliseconds, to which the monotonic clock's reading is added. It only
-    /// rises.
+    /// The wall-clock time in milliseconds that is added to the monotonic clock's reading. It only rises.
     base: AtomicU64,
 }
 
@@ -118,7 +117,7 @@ impl Course {
         Self { base: AtomicU64::new(millis(wall)) }
     }
 
-    /// `monotonic`: since this course began.
+    /// Returns the time. `monotonic` counts from the start of this course.
     fn now(&self, wall: Duration, monotonic: Duration) -> Timestamp {
         let (wall, elapsed) = (millis(wall), millis(monotonic));
         let base = self.base.load(Ordering::Acquire);

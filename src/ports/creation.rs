@@ -1,4 +1,4 @@
-//! What a tool says of a channel that it has created.
+//! A tool's report of a channel that it has created.
 
 use dirigent_core::Mode;
 use serde::{Deserialize, Serialize};
@@ -18,17 +18,17 @@ use crate::record::discussion::Discussion;
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "a request that hosts build")]
 pub struct CreatedChannel {
-    /// What it is for.
+    /// The mode of the channel.
     #[serde(with = "crate::written")]
     pub mode: Mode,
-    /// The agents in it, in the order in which they speak first.
+    /// The agents in the channel, in the order of their first turns.
     pub members: Vec<AgentId>,
-    /// How the discussion was opened: exactly for [`Mode::Discussion`].
+    /// The opening of the discussion. It is present if and only if the mode is [`Mode::Discussion`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opening: Option<Opening>,
 }
 
-/// How a discussion was opened. `Debug` shows no text.
+/// The opening of a discussion. Its `Debug` output contains no text.
 ///
 /// ```
 /// use dirigent::operate::Opening;
@@ -39,9 +39,9 @@ pub struct CreatedChannel {
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "a request that hosts build")]
 pub struct Opening {
-    /// Who opened it, and may conclude it.
+    /// The agent that opened the discussion, and that may conclude it.
     pub initiator: AgentId,
-    /// The guide that is posted first, and where the result goes to. `None`: nothing is posted, and
+    /// The guide that is posted first, and the channel that gets the result. If it is `None`, no guide is posted, and
     /// the host wakes the first speaker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<Discussion>,

@@ -1,4 +1,4 @@
-//! What the library needs from a chat: the trait that an adapter implements.
+//! The traits that an adapter of a chat implements.
 
 use std::sync::Arc;
 
@@ -16,51 +16,56 @@ use crate::values::message::{Attachment, DISCORD_EPOCH, Nonce, TIME_SHIFT};
 use crate::values::reply_file::ReplyFile;
 use crate::{ChannelId, ChatMessage, UserId};
 
-/// The chatting half: all that turn keeping needs. A chat that is not Discord implements only this.
+/// The chat functions. They are all that turns need, so a chat that is not Discord implements only this trait.
 ///
-/// An implementation makes **one attempt a call** and says in its error until when to wait and what
-/// is certain; repeating is the driver's business. Methods take owned values, so that a call can be
-/// queued, and may be called from several tasks at once.
+/// An implementation makes **one attempt for each call**. Its error says how long to wait, and whether the request was
+/// surely not carried out. The driver does the retries. Methods take owned values, so that you can queue a call. The
+/// library may call them from several tasks at once.
 ///
 /// # Cancellation
 ///
-/// Dropping a returned future may leave the request done or undone; the driver treats that as
+/// If the returned future is dropped, the request may be carried out or not. The driver treats this as
 /// [`Certainty::Unknown`](crate::ports::Certainty::Unknown).
 #[async_trait]
 pub trait DiscordApi: Send + Sync + 'static {
-    /// The account that this value acts as.
+    /// Returns the account that this value acts as.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unauthorized`](crate::ports::ErrorKind::Unauthorized) for a bad token, or as transport fails.
+    /// Fails with [`ErrorKind::Unauthorized`](crate::ports::ErrorKind::Unauthorized) for a bad token, or with an error
+    /// of the transport.
     async fn me(&self) -> Result<UserId, ApiError>;
 
-    /// The number and the name of a persona, for which another account posts: the chat has no account for it, and the
-    /// adapter made its number up. Given to [`Builder::host`](crate::host::Builder::host), its agent has this name, and the
-    /// registry has no entry for it. The default is no persona.
+    /// Returns the number and the name of a persona. A persona is an agent that another account posts for, because the
+    /// chat has no account for it. Your adapter makes up the number. If you pass the value to
+    /// [`Builder::host`](crate::host::Builder::host), its agent has this name, and needs no entry in the registry. The
+    /// default returns `None`, which means no persona.
     fn persona(&self) -> Option<(UserId, String)> {
         None
     }
 
-    /// Posts a message: 1 to [`longest_message`](Self::longest_message) characters that are not all white space, or embeds or
-    /// files with or without them. The same nonce within a few minutes must not make a second message but return the first. What is posted
-    /// pings those whom [`Post::mentions`] allows, and no other account.
+    /// Posts a message. The text has 1 to [`longest_message`](Self::longest_message) characters that are not all white
+    /// space. With embeds or files it may be empty. If the library posts with the same nonce again within a few
+    /// minutes, return the first message instead of a second one. The message pings only accounts that
+    /// [`Post::mentions`] allows.
     ///
-    /// Discord, Matrix and Mattermost know a nonce: send [`Post::nonce`] as that. IRC, Telegram and Slack know none. An adapter of
-    /// such a chat remembers, for ten minutes, each nonce that it tried and the newest message before the first attempt. If Dirigent
-    /// repeats a nonce, the adapter looks in the history for the text among this account's messages behind that one, and returns
-    /// what it finds before it posts again. If it finds nothing, the earlier attempt may still arrive: for some seconds it answers
-    /// `Unavailable` with a retry time. After a restart Dirigent itself looks for replies in the
-    /// history; a trigger or a discussion's guide of the seconds before a kill may be posted twice, unless the adapter keeps its nonces.
+    /// Discord, Matrix and Mattermost support a nonce, so send [`Post::nonce`] as that. IRC, Telegram and Slack do not.
+    /// An adapter of such a chat remembers two things for ten minutes: each nonce that it tried, and the newest message
+    /// before its first attempt. If Dirigent repeats a nonce, the adapter first looks for the text in the history,
+    /// among this account's messages after that one, and returns the message that it finds. If it finds none, the
+    /// earlier attempt may still arrive, so for some seconds it returns `Unavailable` with a retry time.
+    ///
+    /// After a restart Dirigent itself looks for replies in the history. A trigger or a discussion's guide from the
+    /// last seconds before a kill may be posted twice, unless the adapter keeps its nonces.
     ///
     /// # Errors
     ///
-    /// `Invalid`, `Gone`, `Forbidden`, `RateLimited`, `Unsupported` for embeds in a chat that has none, or with [`Certainty::Unknown`](crate::ports::Certainty::Unknown) when the
-    /// answer was lost.
+    /// Fails with `Invalid`, `Gone`, `Forbidden` or `RateLimited`, or with `Unsupported` for embeds in a chat that has
+    /// none. If the answer was lost, the error has [`Certainty::Unknown`](crate::ports::Certainty::Unknown).
     async fn post(&self, post: Post) -> Result<Posted, ApiError>;
 
-    /// Whether [`post`](Self::post) takes files. Optional; by default it does not. Then the library posts the replies of this
-    /// account's agent without them, and tells the agent.
+    /// Returns whether [`post`](Self::post) takes files. This is optional, and the default is `false`. In that case the
+    /// library posts the replies of this account's agent without their files, and tells the agent.
     fn sends_files(&self) -> bool {
         false
     }
@@ -69,15 +74,17 @@ pub trait DiscordApi: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `Gone` when it does not exist (which the driver takes for success).
+    /// Fails with `Gone` if the message does not exist. The driver counts this as success.
     async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError>;
 
-    /// Deletes a message of another account: a pass word or a notice of an observed agent
-    /// ([`ObservedBot::removes`](crate::settings::ObservedBot::removes)). Optional; the default does not.
+    /// Deletes a message of another account, for example a pass word or a notice of an observed agent
+    /// ([`ObservedBot::removes`](crate::settings::ObservedBot::removes)). This is optional, and the default deletes no
+    /// message.
     ///
     /// # Errors
     ///
-    /// `Unsupported`, which is the default; `Forbidden` without the permission; else as [`delete`](Self::delete).
+    /// The default fails with `Unsupported`. Otherwise it fails with `Forbidden` if the permission is missing, and like
+    /// [`delete`](Self::delete).
     async fn delete_of_other(
         &self,
         channel: ChannelId,
@@ -87,155 +94,161 @@ pub trait DiscordApi: Send + Sync + 'static {
         Err(ApiError::new(ErrorKind::Unsupported))
     }
 
-    /// Reads messages, newest first or in any other order; the driver sorts by id.
+    /// Reads messages. They may have any order, for example newest first, because the driver sorts them by id.
     ///
     /// # Errors
     ///
-    /// `Gone`, `Forbidden`, `RateLimited`, or as transport fails.
+    /// Fails with `Gone`, `Forbidden` or `RateLimited`, or with an error of the transport.
     async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError>;
 
-    /// Whether this account may read what was posted in the channel, where that is known without
-    /// asking. The default knows nothing. It matters where a chat shows an empty history to those who
-    /// may not read it, as Discord does: only who surely may takes an empty history for one.
+    /// Returns whether this account may read the history of the channel, if this is known without a request. The
+    /// default returns `None`, which means that it is unknown.
+    ///
+    /// Implement it if your chat shows an empty history to accounts that may not read it, like Discord. The library
+    /// trusts an empty history only after `Some(true)`.
     fn reads_history(&self, channel: ChannelId) -> Option<bool> {
         let _ = channel;
         None
     }
 
-    /// What keeps these accounts from writing in the channel, for each that is surely kept from it; known without
-    /// asking, and at once. An account that is not named may write, or nothing is known of it. The default knows
-    /// nothing.
+    /// Returns what keeps these accounts from writing in the channel, for each account that surely may not write. An
+    /// account that is not in the answer may write, or its permissions are unknown. Answer at once, without a request.
+    /// The default returns an empty list.
     ///
-    /// An agent that is named, and sees the channel, has no turns there while it is: no model is called for a reply that
-    /// cannot be posted. The driver looks when it loads a channel, when it has read the member list,
-    /// and when the host says that rights changed ([`Dirigent::rights_changed`](crate::Dirigent::rights_changed)).
+    /// An agent in the answer that sees the channel gets no turns there, because a model should not be called for a
+    /// reply that cannot be posted. The driver calls this when it loads a channel and when it has read the member list.
+    /// It also calls it when you report that permissions changed
+    /// ([`Dirigent::rights_changed`](crate::Dirigent::rights_changed)).
     fn write_bars(&self, channel: ChannelId, among: &[UserId]) -> Vec<(UserId, WriteBar)> {
         let _ = (channel, among);
         Vec::new()
     }
 
-    /// What this account may do in these channels may have changed, as another account's gateway tells: an
-    /// implementation that asks nothing for a while after refusals asks again. It must return at once. The default
-    /// does nothing.
+    /// Reports that this account's permissions in these channels may have changed, according to the gateway of another
+    /// account. If your implementation stops asking for a while after refusals, it asks again. It must return at once.
+    /// The default has no effect.
     fn rights_changed(&self, channels: &[ChannelId]) {
         let _ = channels;
     }
 
-    /// Returns those of these accounts that can see the channel, each once and in any order. An account that
-    /// is not there, or does not exist, is no error: it is left out. The driver asks about the accounts of
-    /// its registry.
+    /// Returns the accounts among these that can see the channel, each once and in any order. An account that is not
+    /// there or does not exist is left out, and is no error. The driver asks about the accounts of its registry.
     ///
     /// # Errors
     ///
-    /// `Gone`, `Forbidden`, `RateLimited`, or as transport fails. An adapter that needs several requests may
-    /// keep what it has learnt before it failed, and go on there when it is asked again.
+    /// Fails with `Gone`, `Forbidden` or `RateLimited`, or with an error of the transport. If your adapter needs
+    /// several requests, it may keep partial results after a failure, and continue from them at the next call.
     async fn members(
         &self,
         channel: ChannelId,
         among: Vec<UserId>,
     ) -> Result<Vec<UserId>, ApiError>;
 
-    /// When a message was posted, without asking the chat. Where ids are Discord's, it is [`snowflake_time`](crate::ports::snowflake_time); another chat
-    /// keeps the times of the messages that it has shown. An id that it does not know any more was sent long ago: it
-    /// answers `Timestamp::default()`, and what is said there wakes no agent.
+    /// Returns the time when a message was posted, without a request. If your chat has Discord's ids, use
+    /// [`snowflake_time`](crate::ports::snowflake_time). For another chat, keep the times of the messages that you have
+    /// shown. If you no longer know an id, the message is old, so return `Timestamp::default()`. Such a message wakes
+    /// no agent.
     fn sent_at(&self, message: MessageId) -> Timestamp;
 
-    /// The longest message that the chat takes, in UTF-16 code units: longer replies become several. The default is
-    /// Discord's 2,000; less than 100 counts as 100. The moderator's account answers for all.
+    /// Returns the length of the longest message that the chat takes, in UTF-16 code units. Longer replies become
+    /// several messages. The default is Discord's 2,000, and a value below 100 counts as 100. The value of the
+    /// moderator's account counts for all accounts.
     fn longest_message(&self) -> usize {
         LIMIT
     }
 
-    /// The highest id that a message of before this moment may have: those posted since have higher ones.
-    /// From it a channel is read that was given a mode at this moment. The default computes Discord's
-    /// snowflake, and answers `None` where [`DiscordApi::sent_at`] reads ids in another way. Where it is
-    /// `None`, only the newest 100 messages are read of what was missed before any message was heard.
+    /// Returns the highest id that a message from before this moment may have. Later messages must have higher ids. The
+    /// library reads a channel from this id on if the channel got its mode at this moment.
+    ///
+    /// The default computes Discord's snowflake. It returns `None` if [`DiscordApi::sent_at`] reads ids in another way.
+    /// With `None`, the library reads only the newest 100 of the messages that it missed before it heard the first one.
     fn id_before(&self, moment: Timestamp) -> Option<MessageId> {
         let first = moment.as_millis().checked_sub(DISCORD_EPOCH)?.checked_mul(1 << TIME_SHIFT)?;
         let is_snowflake = self.sent_at(MessageId::new(first)) == moment;
         first.checked_sub(1).filter(|_| is_snowflake).map(MessageId::new)
     }
 
-    /// Reads the beginning of a file that a message names: at most `max` bytes. Optional; without it long pastes stay files, and pictures
-    /// names.
+    /// Reads the beginning of a file of a message, at most `max` bytes. This is optional. Without it long pastes stay
+    /// files, and pictures are only names.
     ///
-    /// A message may name any address, and its author may mean harm: an implementation asks the chat's own file host and
-    /// no other, follows no redirection, sends no token, and ends after a while.
+    /// A message may contain any address, and its author may be malicious. For this reason request only the chat's own
+    /// file host, follow no redirect, send no token, and set a time limit.
     ///
     /// # Errors
     ///
-    /// `Unsupported` where files cannot be read, which is the default; `Invalid` for an address that is not the chat's; `Gone`, or
-    /// as transport fails.
+    /// The default fails with `Unsupported`, because it cannot read files. Otherwise it fails with `Invalid` for an
+    /// address that is not the chat's, with `Gone`, or with an error of the transport.
     async fn file(&self, file: Attachment, max: usize) -> Result<Vec<u8>, ApiError> {
         let _ = (file, max);
         Err(ApiError::new(ErrorKind::Unsupported))
     }
 
-    /// Shows for some seconds that this account is typing. Optional; the default does nothing. Asked for
-    /// again and again while a hosted agent runs, if [`Settings::typing`](crate::Settings::typing) says so.
+    /// Shows for some seconds that this account is typing. This is optional, and the default has no effect. The library
+    /// calls it again and again while a hosted agent runs, if [`Settings::typing`](crate::Settings::typing) says so.
     ///
     /// # Errors
     ///
-    /// As transport fails; the driver ignores them.
+    /// Fails with an error of the transport. The driver ignores it.
     async fn typing(&self, channel: ChannelId) -> Result<(), ApiError> {
         let _ = channel;
         Ok(())
     }
 }
 
-/// The administrating half: channels, access and permissions of guilds.
+/// The administration functions: channels, access and permissions of guilds.
 #[async_trait]
 pub trait GuildApi: DiscordApi {
-    /// The guilds in which this account is.
+    /// Returns the guilds that this account is in.
     ///
     /// # Errors
     ///
-    /// As transport fails.
+    /// Fails with an error of the transport.
     async fn guilds(&self) -> Result<Vec<GuildId>, ApiError>;
 
-    /// A guild's name, for people; `None` where the chat tells none. Optional; the default tells none.
+    /// Returns the name of a guild, for people. This is optional, and the default returns `None`, which means that the
+    /// name is unknown.
     ///
     /// # Errors
     ///
-    /// `Gone` when this account is not in the guild.
+    /// Fails with `Gone` if this account is not in the guild.
     async fn guild_name(&self, guild: GuildId) -> Result<Option<String>, ApiError> {
         let _ = guild;
         Ok(None)
     }
 
-    /// One channel.
+    /// Returns one channel.
     ///
     /// # Errors
     ///
-    /// `Gone` when it does not exist, `Forbidden` when this account cannot see it.
+    /// Fails with `Gone` if the channel does not exist, and with `Forbidden` if this account cannot see it.
     async fn channel(&self, channel: ChannelId) -> Result<ChannelInfo, ApiError>;
 
-    /// All channels of a guild without its threads.
+    /// Returns all channels of a guild without its threads.
     ///
     /// # Errors
     ///
-    /// `Gone` when this account is not in the guild.
+    /// Fails with `Gone` if this account is not in the guild.
     async fn channels(&self, guild: GuildId) -> Result<Vec<ChannelInfo>, ApiError>;
 
-    /// Creates a private text channel, visible to this account and those named.
+    /// Creates a private text channel that only this account and the members in `channel` can see.
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the permission to manage channels, `Invalid` for a bad name.
+    /// Fails with `Forbidden` without the permission to manage channels, and with `Invalid` for a bad name.
     async fn create_channel(&self, channel: NewChannel) -> Result<ChannelInfo, ApiError>;
 
     /// Deletes a channel.
     ///
     /// # Errors
     ///
-    /// `Gone`, `Forbidden`.
+    /// Fails with `Gone` or `Forbidden`.
     async fn delete_channel(&self, channel: ChannelId) -> Result<(), ApiError>;
 
-    /// Gives an account sight of a channel, or takes it.
+    /// Lets an account see a channel, or takes that away.
     ///
     /// # Errors
     ///
-    /// `Gone`, `Forbidden`.
+    /// Fails with `Gone` or `Forbidden`.
     async fn set_access(
         &self,
         channel: ChannelId,
@@ -243,28 +256,29 @@ pub trait GuildApi: DiscordApi {
         access: Access,
     ) -> Result<(), ApiError>;
 
-    /// Whether the account has administrator rights in the guild.
+    /// Returns whether the account has administrator rights in the guild.
     ///
     /// # Errors
     ///
-    /// `Gone` when the guild or the member is not there.
+    /// Fails with `Gone` if the guild or the member does not exist.
     async fn is_administrator(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError>;
 
-    /// Whether a member of the guild is a bot and not a person. An account that a person uses, with
-    /// whatever client, is no bot.
+    /// Returns whether a member of the guild is a bot and not a person. An account that a person uses is not a bot,
+    /// whatever the client.
     ///
     /// # Errors
     ///
-    /// `Gone` when the guild or the member is not there.
+    /// Fails with `Gone` if the guild or the member does not exist.
     async fn is_bot(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError>;
 
-    /// Returns who can see a channel that not everyone in its guild sees, for people to read: roles, the owner, and those who
-    /// were added. It lists no people who see it by such a role, and none of `known`, whom the caller can name. `None` where
-    /// the chat does not tell, which is the default.
+    /// Returns who can see a channel that not everyone in its guild sees, as names for people. The answer contains
+    /// roles, the owner, and accounts that were added. It does not list the people who see the channel through such a
+    /// role, and it leaves out the accounts in `known`, because the caller can name them. The default returns `None`,
+    /// which means that it is unknown.
     ///
     /// # Errors
     ///
-    /// `Gone` when the channel does not exist, `Forbidden` when this account cannot see it.
+    /// Fails with `Gone` if the channel does not exist, and with `Forbidden` if this account cannot see it.
     async fn readers(
         &self,
         channel: ChannelId,
@@ -274,16 +288,16 @@ pub trait GuildApi: DiscordApi {
         Ok(None)
     }
 
-    /// Whether an account can see a channel or thread. `false` for an account that is not in the
+    /// Returns whether an account can see a channel or thread. The answer is `false` for an account that is not in the
     /// channel's guild.
     ///
     /// # Errors
     ///
-    /// `Gone` when the channel does not exist, `Forbidden` when the acting account cannot see it.
+    /// Fails with `Gone` if the channel does not exist, and with `Forbidden` if the acting account cannot see it.
     async fn can_see(&self, channel: ChannelId, user: UserId) -> Result<bool, ApiError>;
 }
 
-/// Who can see a channel: a role, or an account.
+/// A role or an account that can see a channel.
 ///
 /// ```
 /// use dirigent::UserId;
@@ -294,13 +308,13 @@ pub trait GuildApi: DiscordApi {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a name and whose it is")]
 pub struct Reader {
-    /// The account; `None` for a role that people have.
+    /// The account. `None` for a role that people have.
     pub user: Option<UserId>,
-    /// What people call it.
+    /// The name for people.
     pub name: String,
 }
 
-/// A message to be posted.
+/// A message to post.
 ///
 /// ```
 /// use dirigent::{ChannelId, MessageId};
@@ -318,27 +332,27 @@ pub struct Reader {
 pub struct Post {
     /// The channel to post in.
     pub channel: ChannelId,
-    /// At most [`DiscordApi::longest_message`] characters. Only with embeds or files may it be empty.
+    /// The text, with at most [`DiscordApi::longest_message`] characters. It may be empty only with embeds or files.
     pub content: Arc<str>,
-    /// Makes a repetition harmless.
+    /// The nonce, which makes a repetition harmless.
     pub nonce: Nonce,
-    /// Whom it may ping.
+    /// The accounts that the message may ping.
     pub mentions: Mentions,
-    /// The message it answers, where it answers one. Where that does not exist in the channel, the post is made without
-    /// the reference.
+    /// The message that it answers, if any. If that message does not exist in the channel, the post is made without the
+    /// reference.
     #[serde(default, with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
-    /// What it shows besides its text, at most 10 embeds that [`Reply::check`](crate::Reply::check) accepts.
+    /// The embeds, at most 10. [`Reply::check`](crate::Reply::check) accepts each of them.
     #[serde(default, skip_serializing_if = "<[Embed]>::is_empty")]
     pub embeds: Box<[Embed]>,
-    /// What it brings, at most 10 files with 10 MiB together, none of them empty. Only where
-    /// [`DiscordApi::sends_files`] says so. They are not written with it.
+    /// The files, at most 10 with at most 10 MiB together, and none of them empty. They are present only if
+    /// [`DiscordApi::sends_files`] returns `true`. Serialization leaves them out.
     #[serde(skip)]
     pub files: Box<[ReplyFile]>,
 }
 
 impl Post {
-    /// A text that pings no account and answers no message, without embeds and files.
+    /// Creates a text that pings no account and answers no message, without embeds and files.
     pub fn new(channel: ChannelId, content: impl Into<Arc<str>>, nonce: Nonce) -> Self {
         let (content, mentions) = (content.into(), Mentions::None);
         let (reply_to, embeds, files) = (None, Box::default(), Box::default());
@@ -360,7 +374,7 @@ impl std::fmt::Debug for Post {
     }
 }
 
-/// Whom a posted message may ping.
+/// The accounts that a message may ping.
 ///
 /// ```
 /// use dirigent::ports::Mentions;
@@ -372,9 +386,9 @@ impl std::fmt::Debug for Post {
 pub enum Mentions {
     /// No account, whatever the text says.
     None,
-    /// This account only.
+    /// Only this account.
     User(UserId),
-    /// Those that the agent chose.
+    /// The accounts that the agent chose.
     Allowed(Arc<AllowedMentions>),
 }
 
@@ -394,14 +408,14 @@ impl From<&AllowedMentions> for Mentions {
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "an answer that adapters build")]
 pub struct Posted {
-    /// Its id.
+    /// The id of the message.
     #[serde(with = "crate::written")]
     pub id: MessageId,
-    /// Whether the nonce was known, so that this is the earlier message.
+    /// `true` if the nonce was known, so that this is the earlier message.
     pub deduplicated: bool,
 }
 
-/// Which messages to read.
+/// The messages to read.
 ///
 /// ```
 /// use dirigent::ChannelId;
@@ -413,16 +427,16 @@ pub struct Posted {
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "a request that callers and adapters build")]
 pub struct HistoryRequest {
-    /// Of which channel.
+    /// The channel to read.
     pub channel: ChannelId,
-    /// `None`: the newest messages. `Some`: those right after this one.
+    /// The message to start after. `None` reads the newest messages of the channel.
     #[serde(default, with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub after: Option<MessageId>,
-    /// The most messages of the page, 1 to 100.
+    /// The highest number of messages in the page, from 1 to 100.
     pub limit: u8,
 }
 
-/// A channel as far as the library cares.
+/// The properties of a channel that the library needs.
 ///
 /// ```
 /// use dirigent::ChannelId;
@@ -442,23 +456,23 @@ pub struct HistoryRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "an answer that adapters build")]
 pub struct ChannelInfo {
-    /// Its id.
+    /// The id of the channel.
     pub id: ChannelId,
-    /// The guild it belongs to; none for direct messages.
+    /// The guild of the channel. `None` for direct messages.
     pub guild: Option<GuildId>,
-    /// The channel a thread hangs from.
+    /// The parent channel of a thread.
     pub parent: Option<ChannelId>,
-    /// What it is.
+    /// The kind of channel.
     pub kind: ChannelKind,
-    /// Its name.
+    /// The name of the channel.
     pub name: String,
-    /// What people say that it is about.
+    /// The topic of the channel, as people wrote it.
     pub topic: Option<String>,
-    /// Whether the guild's everyone role cannot see it.
+    /// `true` if the guild's everyone role cannot see the channel.
     pub private: bool,
 }
 
-/// What a channel is in Discord.
+/// The kinds of channels in Discord.
 ///
 /// ```
 /// use dirigent::ports::ChannelKind;
@@ -467,19 +481,19 @@ pub struct ChannelInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChannelKind {
-    /// A guild's text channel.
+    /// A text channel of a guild.
     Text,
-    /// A guild's announcement channel.
+    /// An announcement channel of a guild.
     Announcement,
     /// A thread of a guild's channel.
     Thread,
-    /// A direct or group direct message; never managed.
+    /// A direct or group direct message. Dirigent never manages it.
     Direct,
-    /// Anything else: voice, forum, category.
+    /// Any other kind, for example voice, forum or category.
     Other,
 }
 
-/// A private text channel to be created.
+/// A private text channel to create.
 ///
 /// ```
 /// use dirigent::ports::{GuildId, NewChannel};
@@ -490,15 +504,15 @@ pub enum ChannelKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a request that callers and adapters build")]
 pub struct NewChannel {
-    /// The guild in which the channel is created.
+    /// The guild that gets the channel.
     pub guild: GuildId,
-    /// Its name, 1 to 100 characters.
+    /// The name of the channel, 1 to 100 characters.
     pub name: String,
-    /// Who can see it and write in it, besides the acting account.
+    /// The accounts that can see the channel and write in it, besides the acting account.
     pub members: Vec<UserId>,
 }
 
-/// What an account may do in a private channel.
+/// The rights of an account in a private channel.
 ///
 /// ```
 /// use dirigent::ports::Access;
@@ -507,8 +521,8 @@ pub struct NewChannel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Access {
-    /// See it and write in it.
+    /// The account sees the channel and writes in it.
     Full,
-    /// Neither see it nor write in it.
+    /// The account neither sees the channel nor writes in it.
     None,
 }

@@ -1,4 +1,4 @@
-//! Who is an agent: the registry.
+//! The registry of agents.
 
 use async_trait::async_trait;
 
@@ -6,46 +6,47 @@ use crate::AgentId;
 use crate::values::error::ApiError;
 pub use crate::values::identity::Identity;
 
-/// The registry: one account for each agent and one agent for each account.
+/// The registry of agents. It has one account for each agent, and one agent for each account.
 ///
-/// The driver reads it at start, when the host calls [`identities_changed`](crate::Dirigent::identities_changed), and when
-/// [`changed_elsewhere`](Self::changed_elsewhere) returns; writing is for tools.
+/// The driver reads it at the start, when you call [`identities_changed`](crate::Dirigent::identities_changed), and
+/// when [`changed_elsewhere`](Self::changed_elsewhere) returns. Only tools write to it.
 #[async_trait]
 pub trait IdentityStore: Send + Sync + 'static {
-    /// All entries, in the order in which they were added.
+    /// Returns all entries, in the order in which they were added.
     ///
     /// # Errors
     ///
-    /// As the store fails.
+    /// Fails with the error of the store.
     async fn all(&self) -> Result<Vec<Identity>, ApiError>;
 
-    /// Adds an agent, or points a known one to a new account or name. Durable when it returns.
+    /// Adds an agent, or gives a known agent a new account or name. The entry is durable when the call returns.
     ///
     /// # Errors
     ///
-    /// [`RegisterError::AccountTaken`] when another agent has the account; then nothing changed.
+    /// Fails with [`RegisterError::AccountTaken`] if another agent has the account. In that case no entry changes.
     async fn register(&self, identity: Identity) -> Result<(), RegisterError>;
 
-    /// Removes an agent; `false` when there was none.
+    /// Removes an agent. Returns `false` if there was none.
     ///
     /// # Errors
     ///
-    /// As the store fails.
+    /// Fails with the error of the store.
     async fn remove(&self, agent: AgentId) -> Result<bool, ApiError>;
 
-    /// Waits until the entries may have changed since the last call returned, by another process or by this one: the driver
-    /// then reads them again. The first call may return at once. The default never returns: a registry that one process alone
-    /// changes needs no more than [`identities_changed`](crate::Dirigent::identities_changed).
+    /// Waits until the entries may have changed since the last call returned, whether this or another process changed
+    /// them. The driver then reads them again. The first call may return at once. The default never returns. This is
+    /// enough if only one process changes the registry, because that process calls
+    /// [`identities_changed`](crate::Dirigent::identities_changed).
     ///
     /// # Cancellation
     ///
-    /// Dropping the future must lose no change: the next call returns it.
+    /// If the future is dropped, no change may be lost: the next call must return it.
     async fn changed_elsewhere(&self) {
         std::future::pending::<()>().await;
     }
 }
 
-/// Why an identity was not registered.
+/// The reason why an identity was not registered.
 ///
 /// ```
 /// use dirigent::ports::RegisterError;

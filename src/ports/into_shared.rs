@@ -1,4 +1,4 @@
-//! How the parts of the library are handed over: as values, or shared.
+//! Lets you pass parts of the library as values, or shared.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::ports::store::ChannelStore;
 use crate::ports::waker::AgentWaker;
 use crate::{Agent, Clock, DiscordApi, IdentityStore};
 
-/// A part that the [`Builder`](crate::host::Builder) takes: a value of a type that implements the trait `P`, or such a value in an
-/// [`Arc`], where the host goes on using it or several parts share it.
+/// A part that the [`Builder`](crate::host::Builder) takes. You pass a value of a type that implements the trait `P`.
+/// If you want to keep using the value, or if several parts share it, pass it in an [`Arc`].
 ///
-/// It is implemented for all of these and needs no implementation of a host's own.
+/// It is implemented for all of these types, so you need not implement it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::{Agent, Clock, DiscordApi, IdentityStore};
 /// takes(Arc::clone(&shared));
 /// ```
 pub trait IntoShared<P: ?Sized> {
-    /// The part, shared.
+    /// Converts the part to a shared one.
     fn into_shared(self) -> Arc<P>;
 }
 

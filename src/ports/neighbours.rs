@@ -1,4 +1,4 @@
-//! Where what is heard of channels goes, for which another process acts.
+//! Carries events to the process that acts for their channel.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::ports::request::{ChannelAnswer, ChannelRequest};
 use crate::values::carried::Carried;
 use crate::{ChannelId, ChatMessage, UserId};
 
-/// One event of the gateway that concerns one channel. `Debug` shows no text.
+/// One event of the gateway that concerns one channel. Its `Debug` output contains no text.
 ///
 /// ```
 /// use dirigent::ports::GatewayEvent;
@@ -29,42 +29,42 @@ pub enum GatewayEvent {
     MessageUpdated(ChatMessage),
     /// [`Dirigent::message_deleted`](crate::Dirigent::message_deleted).
     MessageDeleted {
-        /// Where it stood.
+        /// The channel of the message.
         channel: ChannelId,
-        /// Which message.
+        /// The deleted message.
         #[serde(with = "crate::written")]
         message: MessageId,
     },
     /// [`Dirigent::typing_started`](crate::Dirigent::typing_started).
     TypingStarted {
-        /// Where it types.
+        /// The channel.
         channel: ChannelId,
-        /// Whose account it is.
+        /// The account that types.
         user: UserId,
     },
     /// [`Dirigent::member_joined`](crate::Dirigent::member_joined).
     MemberJoined {
-        /// What the account can see now.
+        /// The channel that the account can see now.
         channel: ChannelId,
-        /// Whose account it is.
+        /// The account.
         user: UserId,
     },
     /// [`Dirigent::member_left`](crate::Dirigent::member_left).
     MemberLeft {
-        /// What the account can see no longer.
+        /// The channel that the account can no longer see.
         channel: ChannelId,
-        /// Whose account it is.
+        /// The account.
         user: UserId,
     },
     /// [`Dirigent::newest_message`](crate::Dirigent::newest_message), or
     /// [`Dirigent::newest_message_of_thread`](crate::Dirigent::newest_message_of_thread).
     NewestMessage {
-        /// Where it stands.
+        /// The channel of the message.
         channel: ChannelId,
         /// The channel's newest message.
         #[serde(with = "crate::written")]
         message: MessageId,
-        /// The channel that it belongs to, where it is a thread.
+        /// The parent channel, if the channel is a thread.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<ChannelId>,
     },
@@ -72,7 +72,7 @@ pub enum GatewayEvent {
     ThreadSeen {
         /// The thread.
         thread: ChannelId,
-        /// The channel that it belongs to.
+        /// The parent channel of the thread.
         parent: ChannelId,
     },
     /// [`Dirigent::channel_deleted`](crate::Dirigent::channel_deleted).
@@ -80,7 +80,7 @@ pub enum GatewayEvent {
 }
 
 impl GatewayEvent {
-    /// Returns the channel that the event concerns; a thread's is the thread.
+    /// Returns the channel that the event concerns. For an event of a thread this is the thread.
     pub const fn channel(&self) -> ChannelId {
         match self {
             Self::MessageCreated(message) | Self::MessageUpdated(message) => message.channel,
@@ -95,12 +95,13 @@ impl GatewayEvent {
     }
 }
 
-/// The other processes on the same store, where not each of them hears all events: takes what this one hears of channels
-/// that are another's, and carries it there; from [`Builder::neighbours`](crate::host::Builder::neighbours). `dirigent-cluster` has
-/// one. Where every process has a gateway connection for all guilds, it has requests alone to carry: see [`hear_all`](Self::hear_all).
+/// The other processes on the same store, if not every process hears all events. An implementation takes events that
+/// this process hears for channels of the others, and carries them there. You pass it to
+/// [`Builder::neighbours`](crate::host::Builder::neighbours). `dirigent-cluster` has one. If every process has a
+/// gateway connection for all guilds, it carries requests alone: see [`hear_all`](Self::hear_all).
 ///
-/// At the other end [`Dirigent::event_here`](crate::Dirigent::event_here) takes the event, and
-/// [`Dirigent::request_here`](crate::Dirigent::request_here) a request; neither carries it further.
+/// At the other end [`Dirigent::event_here`](crate::Dirigent::event_here) takes an event, and
+/// [`Dirigent::request_here`](crate::Dirigent::request_here) takes a request. They pass it on to no other process.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -120,24 +121,24 @@ impl GatewayEvent {
 /// ```
 #[async_trait]
 pub trait Neighbours: Send + Sync + 'static {
-    /// An event was heard of a channel for which another process acts, or may: then it waits until one does, perhaps this one
-    /// ([`Standing::acts`](super::ownership::Standing::acts)). It must return at once. Duplicates are fine at the other end; the order
-    /// within a channel should stay.
+    /// Takes an event of a channel that another process acts for. If it is unknown whether one does, keep the event
+    /// until one does, which may be this process ([`Standing::acts`](super::ownership::Standing::acts)). Return at
+    /// once. You may deliver an event twice, but keep the order within a channel if you can.
     fn heard(&self, event: GatewayEvent);
 
-    /// Events of any channel may have been missed: each of the others is to be told, by
-    /// [`Dirigent::reconnected_here`](crate::Dirigent::reconnected_here). It must return at once.
+    /// Reports that events of any channel may have been missed. Tell each of the other processes with
+    /// [`Dirigent::reconnected_here`](crate::Dirigent::reconnected_here). Return at once.
     fn reconnected(&self);
 
-    /// Returns whether each process hears all events by itself, for example because it has a gateway connection for all guilds. Then
-    /// no event is carried, and a slash command is left to the process that acts for its channel, which has heard it, too. It
-    /// must not change. Default: no.
+    /// Returns whether each process hears all events by itself, for example because it has a gateway connection for all
+    /// guilds. Then no event is carried. A slash command is left to the process that acts for its channel, because that
+    /// process has heard it, too. The answer must not change. Default: no.
     fn hear_all(&self) -> bool {
         false
     }
 
-    /// Something is asked of a channel for which another process acts: that process is to do it, and to answer within this time. It
-    /// is asked once at most. By default nothing is asked.
+    /// Carries a request to the process that acts for the channel, and returns its answer within this time. The request
+    /// must be carried out at most once. The default carries no request.
     async fn request(
         &self,
         channel: ChannelId,

@@ -1,4 +1,4 @@
-//! Letting an orchestrator answer people while an agent's turn waits.
+//! Lets an orchestrator answer people while an agent's turn waits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use dirigent_core::TurnId;
 
 use crate::{AgentError, AgentId, ChannelId, ChatMessage, Reply};
 
-/// Answers people who speak during an agent's turn, in the agent's place. Asked where [`HumanInterrupt::Interrupt`](crate::settings::HumanInterrupt) is
-/// chosen.
+/// Answers people who write during an agent's turn, in place of the agent. It is called only if you chose
+/// [`HumanInterrupt::Interrupt`](crate::settings::HumanInterrupt).
 ///
 /// ```
 /// use dirigent::{AgentError, Reply};
@@ -26,31 +26,32 @@ use crate::{AgentError, AgentId, ChannelId, ChatMessage, Reply};
 /// ```
 #[async_trait]
 pub trait Orchestrator: Send + Sync + 'static {
-    /// Answers these messages. What it says is posted by the moderator, as a reply to the last of
-    /// them that pings no account, unless the [`Reply`] says otherwise; with [`Reply::Pass`] nothing is posted, and the messages count as
-    /// answered all the same.
+    /// Answers these messages. The moderator posts the answer as a reply to the last of them. The answer pings no
+    /// account, unless the [`Reply`] says otherwise. With [`Reply::Pass`] no message is posted, and the messages still
+    /// count as answered.
     ///
-    /// The future is dropped when its answer is no longer needed: after
-    /// [`PeopleRules::consult_deadline`](crate::settings::PeopleRules::consult_deadline), at a stop, at the turn's end.
+    /// The future is dropped when its answer is no longer needed. This happens after
+    /// [`PeopleRules::consult_deadline`](crate::settings::PeopleRules::consult_deadline), at a stop, and at the end of
+    /// the turn.
     ///
     /// # Errors
     ///
-    /// Any; the messages are then handed to the agent, as if there were no orchestrator. The error's
-    /// text is not logged, since it may hold a secret.
+    /// You may return any error. The agent then gets the messages, as if there were no orchestrator. The text of the
+    /// error is not logged, because it may contain a secret.
     async fn answer(&self, asked: Consultation) -> Result<Reply, AgentError>;
 }
 
-/// What an orchestrator is asked. `Debug` shows no text.
+/// The question to an orchestrator. Its `Debug` output contains no text.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Consultation {
     /// The channel of the turn.
     pub channel: ChannelId,
-    /// Whose turn waits meanwhile.
+    /// The agent that has the waiting turn.
     pub agent: AgentId,
-    /// Which turn.
+    /// The waiting turn.
     pub turn: TurnId,
-    /// What people said, oldest first.
+    /// The messages of people, oldest first.
     pub messages: Vec<Arc<ChatMessage>>,
 }
 

@@ -1,4 +1,4 @@
-//! Which channels this process acts for, where several processes share a store.
+//! The channels that this process acts for, if several processes share a store.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::ChannelId;
 
-/// How this process stands to a channel.
+/// The relation of this process to a channel.
 ///
 /// ```
 /// use dirigent::ports::Standing;
@@ -15,31 +15,33 @@ use crate::ChannelId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the driver must know what to do with each")]
 pub enum Standing {
-    /// It acts for the channel.
+    /// This process acts for the channel.
     Held,
-    /// It acts for the channel, but not for much longer unless its lease is renewed: it starts nothing new. No
-    /// agent is granted or called; what is under way ends, is posted and is stored.
+    /// This process acts for the channel, but must soon stop unless its lease is renewed. It starts no new work: no
+    /// agent is granted a turn or called. Work in progress ends, and is posted and stored.
     Quiet,
-    /// Another process may act for the channel: this one starts nothing and posts nothing. It stores what it has decided,
-    /// which the store refuses if the channel is another's. It may hold the channel again without having lost it.
+    /// Another process may act for the channel, so this one starts no work and posts no message. It stores what it has
+    /// decided, and the store refuses this if the channel belongs to another process. This process may hold the channel
+    /// again without having lost it.
     Lapsed,
-    /// Another process acts for the channel, or soon will. What this one knew of it is of no account any more.
+    /// Another process acts for the channel, or soon will. The state of the channel in this process is obsolete.
     Elsewhere,
 }
 
 impl Standing {
-    /// Returns whether this process acts for the channel and no other one may: [`Held`](Self::Held) or [`Quiet`](Self::Quiet).
+    /// Returns whether this process acts for the channel and no other process may. This is the case for
+    /// [`Held`](Self::Held) and [`Quiet`](Self::Quiet).
     pub const fn acts(self) -> bool {
         matches!(self, Self::Held | Self::Quiet)
     }
 }
 
-/// Says which channels this process acts for, where several processes share a store; from
+/// Says which channels this process acts for, if several processes share a store. You pass it to
 /// [`Builder::ownership`](crate::host::Builder::ownership). `dirigent-cluster` has one on PostgreSQL.
 ///
-/// It saves work and keeps two processes from acting at once in the ordinary course of things. What makes a
-/// turn happen once is the [store](crate::store::ChannelStore): it refuses the commit of a process that does not act for the
-/// channel any more, and nothing is posted whose commit was refused.
+/// It saves work, and normally keeps two processes from acting at once. It does not guarantee that a turn happens only
+/// once. The [store](crate::store::ChannelStore) guarantees that, because it refuses the commit of a process that no
+/// longer acts for the channel, and no message is posted after a refused commit.
 ///
 /// ```
 /// use dirigent::ports::{Ownership, Standing};
@@ -61,28 +63,28 @@ impl Standing {
 /// ```
 #[async_trait]
 pub trait Ownership: Send + Sync + 'static {
-    /// How this process stands to the channel now. Asked before each action: it must answer at once, from memory, and
-    /// trust a lease no longer than it is surely this process's.
+    /// Returns how this process stands to the channel now. The library calls it before each action, so answer at once,
+    /// from memory. Trust a lease only for as long as it surely belongs to this process.
     fn standing(&self, channel: ChannelId) -> Standing;
 
-    /// By what name the process is called that acts for the channel, this one included, as far as is known from memory: it may
-    /// be old. The default knows none.
+    /// Returns the name of the process that acts for the channel, which may be this one. The answer comes from memory,
+    /// so it may be old. The default returns `None`, because it knows no names.
     fn owner(&self, channel: ChannelId) -> Option<Arc<str>> {
         let _ = channel;
         None
     }
 
-    /// The names of all processes that act for channels, this one included. The default knows none.
+    /// Returns the names of all processes that act for channels, including this one. The default returns none.
     fn processes(&self) -> Vec<Arc<str>> {
         Vec::new()
     }
 
     /// Waits until the standing of any channel has changed since the last call returned. Returns the channels with a
-    /// record that came to this process since: only from then on are they [`Standing::Held`], so that the driver knows
-    /// nothing of them from before. One that was lost and came back is among them.
+    /// record that came to this process since then. These channels become [`Standing::Held`] only at this moment, so
+    /// that the driver has no older state of them. A channel that was lost and came back is among them.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future must lose no change: the next call returns it.
+    /// If the future is dropped, no change may be lost: the next call must return it.
     async fn changed(&self) -> Vec<ChannelId>;
 }

@@ -1,4 +1,4 @@
-//! The recorder: it receives every input, so that a channel can be replayed.
+//! The recorder, which receives every input, so that you can replay a channel.
 
 use std::sync::Arc;
 
@@ -6,12 +6,13 @@ use dirigent_core::{Config, Input, Snapshot, Timestamp};
 
 use crate::ChannelId;
 
-/// Receives every input of every channel, in order. It is called under the channel's lock: it must be
-/// quick and must not call the library. Inputs hold no text but ends of at most 64 scalars, which `Debug` does not show.
+/// Receives every input of every channel, in order. The library calls it while it holds the channel's lock, so it must
+/// be quick and must not call the library. Inputs contain no text except for ends of at most 64 scalars, and `Debug`
+/// does not show these.
 pub trait Recorder: Send + Sync + 'static {
-    /// A channel was taken into memory in this state.
+    /// Receives the state of a channel that was loaded into memory.
     fn began(&self, channel: ChannelId, config: &Arc<Config>, snapshot: Snapshot);
 
-    /// An input was given to it.
+    /// Receives an input that a channel got.
     fn recorded(&self, channel: ChannelId, at: Timestamp, input: &Input);
 }

@@ -1,4 +1,4 @@
-//! What is asked of a channel, whichever process acts for it.
+//! Requests to a channel, and their answers, whichever process acts for it.
 
 use dirigent_core::{Mode, Outcome, Refusal, RunId};
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,10 @@ use crate::values::command::{CommandAnswer, Invoker, SlashCommand};
 use crate::values::summary::{ResultPost, Summary};
 use crate::{AgentId, CallError, ChannelId, MessageId};
 
-/// What is asked of a channel for which another process may act: by tools, by people's commands, by the control page, and by agents that
-/// ask before they run. Its JSON is what processes write to each other.
+/// A request to a channel that another process may act for. Requests come from tools, people's commands, the control
+/// page, and agents that ask before they run. Processes send them to each other in this JSON form.
 ///
-/// [`Dirigent::request_here`](crate::Dirigent::request_here) carries one out.
+/// [`Dirigent::request_here`](crate::Dirigent::request_here) carries out a request.
 ///
 /// ```
 /// use dirigent::ports::ChannelRequest;
@@ -32,7 +32,7 @@ use crate::{AgentId, CallError, ChannelId, MessageId};
 pub enum ChannelRequest {
     /// [`Channel::register`](crate::Channel::register).
     Register(CreatedChannel),
-    /// May this agent conclude the discussion?
+    /// Asks whether this agent may conclude the discussion.
     MayConclude {
         /// The agent.
         by: AgentId,
@@ -41,13 +41,13 @@ pub enum ChannelRequest {
     Conclude {
         /// The agent that concludes the discussion.
         by: AgentId,
-        /// What is posted in the callback channel.
+        /// The text for the callback channel.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary: Option<Summary>,
     },
-    /// The result of a discussion was posted in the channel: it wakes it.
+    /// Wakes the channel, because the result of a discussion was posted there.
     WakeForResult {
-        /// Who speaks first, if the channel has that agent.
+        /// The agent that speaks first, if the channel has it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         first: Option<AgentId>,
     },
@@ -57,7 +57,7 @@ pub enum ChannelRequest {
         command: SlashCommand,
         /// The person who uses it.
         invoker: Invoker,
-        /// The value of its option; empty if it has none.
+        /// The value of its option. It is empty if the command has none.
         input: String,
     },
     /// [`Channel::set_mode`](crate::Channel::set_mode).
@@ -76,7 +76,7 @@ pub enum ChannelRequest {
     Finish,
     /// [`Channel::wake`](crate::Channel::wake).
     Wake {
-        /// Who speaks first; by default who is first in the list.
+        /// The agent that speaks first. The default is the first agent in the list.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         first: Option<AgentId>,
     },
@@ -87,12 +87,12 @@ pub enum ChannelRequest {
     },
     /// [`Channel::mute`](crate::Channel::mute).
     Mute {
-        /// The agent that is muted.
+        /// The agent to mute.
         agent: AgentId,
     },
     /// [`Channel::unmute`](crate::Channel::unmute).
     Unmute {
-        /// The agent that is unmuted.
+        /// The agent to unmute.
         agent: AgentId,
     },
     /// [`Channel::assign`](crate::Channel::assign).
@@ -104,24 +104,24 @@ pub enum ChannelRequest {
     ResetBudget,
     /// [`Channel::archive`](crate::Channel::archive).
     Archive,
-    /// Tries at once to post a discussion's guide or result that could not be delivered: that was [given up](crate::operate::PostState::GivenUp),
-    /// or [waits](crate::operate::PostState::Waiting) after an attempt. Here and for the next two, the answer is [`Refusal::UnknownTicket`]
-    /// if there is none.
+    /// Tries at once to post a discussion's guide or result that could not be delivered. It applies to a post that was
+    /// [given up](crate::operate::PostState::GivenUp), or that [waits](crate::operate::PostState::Waiting) after an
+    /// attempt. For this request and the next two, the answer is [`Refusal::UnknownTicket`] if there is no such post.
     RetryPosts,
-    /// Drops the result of a discussion that could not be delivered: it is posted nowhere.
+    /// Drops the result of a discussion that could not be delivered. It is then posted nowhere.
     DismissResult,
-    /// Posts the result of a discussion that could not be delivered in another channel, and wakes that one. Check first that the text may
-    /// be read there: Dirigent does not.
+    /// Posts the result of a discussion that could not be delivered in another channel, and wakes that channel. Check
+    /// first that the text may be read there, because Dirigent does not check it.
     SendResult {
         /// The other channel.
         to: ChannelId,
     },
-    /// May this agent run now? Asking again with the same run changes nothing. A run that is allowed is ended by
-    /// [`TurnComplete`](Self::TurnComplete), or by its deadline.
+    /// Asks whether this agent may run now. You may ask again with the same run without any effect. An allowed run ends
+    /// with [`TurnComplete`](Self::TurnComplete), or at its deadline.
     CheckTurn {
         /// The agent that is to run.
         agent_id: AgentId,
-        /// The run, if the asker names it.
+        /// The run, if the caller has an id for it.
         #[serde(
             default,
             with = "crate::written::optional",
@@ -129,35 +129,35 @@ pub enum ChannelRequest {
         )]
         run_id: Option<RunId>,
     },
-    /// This agent's run ended. Telling it again with the same run changes nothing.
+    /// Reports that this agent's run ended. You may report it again with the same run without any effect.
     TurnComplete {
-        /// The agent whose run it was.
+        /// The agent of the run.
         agent_id: AgentId,
-        /// The run, if the asker names it.
+        /// The run, if the caller has an id for it.
         #[serde(
             default,
             with = "crate::written::optional",
             skip_serializing_if = "Option::is_none"
         )]
         run_id: Option<RunId>,
-        /// How it ended.
+        /// The outcome of the run.
         #[serde(flatten, with = "crate::written")]
         outcome: Outcome,
-        /// The messages that its text became, if the asker knows that they arrived.
+        /// The messages of its text, if the caller knows that they arrived.
         #[serde(default, with = "crate::written::list", skip_serializing_if = "Vec::is_empty")]
         delivered_message_ids: Vec<MessageId>,
     },
-    /// How does the channel stand?
+    /// Asks for the state of the channel.
     State,
     /// [`Channel::explain`](crate::Channel::explain).
     Explain {
-        /// The agent that may, or may not, speak.
+        /// The agent to explain.
         agent_id: AgentId,
     },
 }
 
 impl ChannelRequest {
-    /// Returns its name: the tag of its JSON.
+    /// Returns the name of the request, which is the tag of its JSON.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Register(_) => "register",
@@ -188,7 +188,7 @@ impl ChannelRequest {
     }
 }
 
-/// What the process that acts for the channel answered.
+/// The answer of the process that acts for the channel.
 ///
 /// ```
 /// use dirigent::ports::ChannelAnswer;
@@ -199,19 +199,19 @@ impl ChannelRequest {
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::exhaustive_enums, reason = "who asks must know each")]
 pub enum ChannelAnswer {
-    /// It is done, and stored for good.
+    /// The request is carried out, and stored durably.
     Done,
-    /// The discussion is concluded, and stored for good.
+    /// The discussion is concluded, and this is stored durably.
     Concluded(ResultPost),
-    /// What the person who used the command reads.
+    /// The answer for the person who used the command.
     Command(CommandAnswer),
-    /// Whether the agent may run.
+    /// The answer whether the agent may run.
     Turn(CheckAnswer),
-    /// Whether the end of the run was taken.
+    /// The answer to the report of a run's end.
     Ended(CompleteAnswer),
-    /// How the channel stands.
+    /// The state of the channel.
     State(ChannelState),
-    /// Why the agent may, or may not, speak.
+    /// The explanation why the agent may, or may not, speak.
     Explained(ExplainAnswer),
     /// [`CallError::Refused`].
     Refused(#[serde(with = "crate::written")] Refusal),
@@ -222,11 +222,11 @@ pub enum ChannelAnswer {
 }
 
 impl ChannelAnswer {
-    /// Returns the answer as this process would have given it: the last three variants are errors.
+    /// Converts the answer to the result that this process would have returned. The last three variants become errors.
     ///
     /// # Errors
     ///
-    /// What the process that acts for the channel refused.
+    /// Fails with the refusal of the process that acts for the channel.
     pub fn into_result(self) -> Result<Self, CallError> {
         match self {
             Self::Refused(refusal) => Err(CallError::Refused(refusal)),
@@ -243,7 +243,7 @@ impl ChannelAnswer {
     }
 }
 
-/// Whether an agent may run.
+/// The answer whether an agent may run.
 ///
 /// ```
 /// use dirigent::ports::CheckAnswer;
@@ -253,23 +253,24 @@ impl ChannelAnswer {
 #[serde(rename_all = "camelCase", default)]
 #[expect(clippy::exhaustive_structs, reason = "the fields are those of the rule")]
 pub struct CheckAnswer {
-    /// Whether it may.
+    /// `true` if the agent may run.
     pub allowed: bool,
-    /// Who has the floor; `None` while the channel is dormant.
+    /// The agent that has the floor. `None` while the channel is dormant.
     pub current_speaker: Option<AgentId>,
-    /// Why it may, or may not: a sentence.
+    /// The reason why it may, or may not, run, as a sentence.
     pub reason: String,
-    /// Whether the run holds the floor now: its end is to be told. Not where no turns are kept.
+    /// `true` if the run holds the floor now, so that you must report its end. In a channel without turns it is
+    /// `false`.
     pub holds_floor: bool,
-    /// Whether this run had asked before, or another run of this turn was permitted and has not ended.
+    /// `true` if this run asked before, or if another run of this turn was permitted and has not ended.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub was_running: bool,
-    /// The model to send the run to where the asker cannot skip it.
+    /// A model name for callers that cannot skip a run. Send the run to this model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_reply_model: Option<String>,
 }
 
-/// Whether the end of a run was taken.
+/// The answer to the report of a run's end.
 ///
 /// ```
 /// use dirigent::ports::CompleteAnswer;
@@ -278,13 +279,13 @@ pub struct CheckAnswer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "the fields are those of the rule")]
 pub struct CompleteAnswer {
-    /// Whether the run held the floor, so that its text may be posted.
+    /// `true` if the run held the floor, so that you may post its text.
     pub accepted: bool,
-    /// Whether it was told before: it counts once.
+    /// `true` if the end was reported before. It counts once.
     pub duplicate: bool,
 }
 
-/// How a channel stands.
+/// The state of a channel.
 ///
 /// ```
 /// use dirigent::ports::ChannelState;
@@ -296,15 +297,15 @@ pub struct CompleteAnswer {
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "the fields are those of the rule")]
 pub struct ChannelState {
-    /// The [mode](crate::Mode), in lower case; `none` where it was never given one.
+    /// The [mode](crate::Mode) in lower case. It is `none` if the channel never had one.
     pub mode: String,
-    /// How turns are kept: `disabled`, `dead`, `normal`, `shuffle` or `archived`.
+    /// The state of turn management: `disabled`, `dead`, `normal`, `shuffle` or `archived`.
     pub tm_state: String,
-    /// Who has the floor; `None` while the channel is dormant.
+    /// The agent that has the floor. `None` while the channel is dormant.
     pub current_speaker: Option<AgentId>,
 }
 
-/// Why an agent may, or may not, speak.
+/// The explanation why an agent may, or may not, speak.
 ///
 /// ```
 /// use dirigent::ports::ExplainAnswer;
@@ -314,8 +315,8 @@ pub struct ChannelState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "an answer that hosts pass on")]
 pub struct ExplainAnswer {
-    /// Whether it may speak now.
+    /// `true` if the agent may speak now.
     pub allows: bool,
-    /// Why, in sentences.
+    /// The explanation in sentences.
     pub text: String,
 }

@@ -1,4 +1,4 @@
-//! Where channels survive a restart: the trait, and what is stored.
+//! The store trait, which lets channels survive a restart, and the values that it stores.
 
 use std::sync::Arc;
 
@@ -10,116 +10,122 @@ use crate::values::error::ApiError;
 use crate::values::load_error::{Barred, LoadError};
 use crate::{AgentId, ChannelId};
 
-/// Keeps channels, and the keys that agents were given.
+/// Stores channels, and the keys of agents.
 ///
-/// Every commit names the revision it was made from, and one made from another is refused: that is
-/// what lets two processes share a store without both acting on a turn.
+/// Every commit names the revision that it is based on. The store refuses a commit that is based on another revision.
+/// For this reason two processes can share a store, and only one of them acts on a turn.
 ///
 /// # What a store need not know
 ///
-/// What is in a record. It is public, for stores that map it field by field; but a rule that is added to the library may add
-/// a field. A store for which a record is bytes takes `ParsedChannel::to_json` and `parse_channel` of `dirigent-store`:
-/// text with a version and a checksum, in which fields of a newer version survive.
+/// The fields of a record are public, for stores that map them one by one. Note that a new rule in the library may add
+/// a field. If your store keeps a record as bytes, use `ParsedChannel::to_json` and `parse_channel` of
+/// `dirigent-store`. Their text has a version and a checksum, and keeps fields of a newer version.
 ///
 /// # Records that cannot be read
 ///
-/// A record that cannot be read bars its channel and no other, and is never taken for no record: the
-/// channel may be stopped, on hold or archived.
+/// A record that cannot be read bars only its own channel. It never counts as a missing record, because the channel may
+/// be stopped, on hold or archived.
 ///
-/// * A record that is *damaged* (its checksum is wrong, or its end is missing) loads as
-///   [`Barred::Damaged`], and a commit answers the same, each time and across restarts, until a commit
-///   with [`Commit::replaces_damaged`] takes its place. That commit is an operator's act. What is left
-///   of the damaged record is kept where a person finds it.
-/// * A record that is *whole but not understood* (another version, or a value that this version does
-///   not know) loads as [`Barred::OtherVersion`]. The store never changes it, whatever is committed.
-/// * [`ChannelStore::channels`] lists both.
+/// * A record is *damaged* if its checksum is wrong, or if its end is missing. It loads as [`Barred::Damaged`], and a
+///   commit fails with the same error, each time and across restarts. A commit with [`Commit::replaces_damaged`], which
+///   is an operator's decision, replaces it. The store keeps the rest of the damaged record in a place where people can
+///   find it.
+/// * A record may be *whole but not understood*, because it has another version, or a value that this version does not
+///   know. It loads as [`Barred::OtherVersion`]. The store never changes it, whatever is committed.
+/// * [`ChannelStore::channels`] lists both kinds.
 #[async_trait]
 pub trait ChannelStore: Send + Sync + 'static {
-    /// All channels that have a record, those included whose record cannot be read.
+    /// Returns all channels that have a record, including those with an unreadable record.
     ///
     /// # Errors
     ///
-    /// As the store fails.
+    /// Fails with the error of the store.
     async fn channels(&self) -> Result<Vec<ChannelId>, ApiError>;
 
-    /// One channel's record, `None` when it was never given one.
+    /// Returns the record of one channel. `None` if the channel never had one.
     ///
     /// # Errors
     ///
-    /// [`LoadError::Barred`] when there is a record that cannot be used, [`LoadError::Store`] as the
+    /// Fails with [`LoadError::Barred`] if there is a record that cannot be used, and with [`LoadError::Store`] if the
     /// store fails.
     async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError>;
 
-    /// Replaces a channel's record. With [`Durability::Fact`] it survives a power cut when this
-    /// returns; with [`Durability::Turn`] it survives the end of the process.
+    /// Replaces a channel's record. With [`Durability::Fact`] the record survives a power cut when this returns. With
+    /// [`Durability::Turn`] it survives the end of the process.
     ///
     /// # Errors
     ///
-    /// [`CommitError::Conflict`] when the stored revision is not the expected one, and
-    /// [`CommitError::Barred`] when the stored record cannot be read; then nothing changed.
-    /// [`CommitError::Store`] as the store fails. Its kind is [`ErrorKind::Invalid`](crate::ports::ErrorKind::Invalid)
-    /// where the same record would be refused again (it is too large, or holds what cannot be written), and
-    /// [`ErrorKind::Store`](crate::ports::ErrorKind::Store) where the commit may succeed later (the disk is full).
+    /// Fails with [`CommitError::Conflict`] if the stored revision is not the expected one, and with
+    /// [`CommitError::Barred`] if the stored record cannot be read. In both cases the record did not change.
+    ///
+    /// Fails with [`CommitError::Store`] if the store fails. Use the kind
+    /// [`ErrorKind::Invalid`](crate::ports::ErrorKind::Invalid) if the same record would be refused again, for example
+    /// because it is too large or has a value that cannot be written. Use
+    /// [`ErrorKind::Store`](crate::ports::ErrorKind::Store) if the commit may succeed later, for example because the
+    /// disk is full.
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError>;
 
-    /// Deletes all that is kept of a channel: its record, its history, and what is left of damaged records of
-    /// its own. The channel then counts as never seen, with revision 0. Returns whether anything was kept.
+    /// Deletes all data of a channel: its record, its history, and the rest of its damaged records. Afterwards the
+    /// channel counts as never seen, with revision 0. Returns whether there was any data.
     ///
-    /// When this returns, the deletion survives a power cut, and no file of the store holds a text of the
-    /// channel. Blocks that the file system has given free are the system's affair; so are backups.
+    /// When this returns, the deletion survives a power cut, and no file of the store contains a text of the channel.
+    /// It does not cover blocks that the file system has freed, or backups.
     ///
-    /// For channels that are gone for good. A channel that a driver keeps in memory must not be deleted: its next
-    /// commit is refused with a conflict.
+    /// It is for channels that are gone for good. Do not delete a channel that a driver has in memory, because its next
+    /// commit would fail with a conflict.
     ///
     /// # Errors
     ///
-    /// [`LoadError::Barred`] with [`Barred::OtherVersion`] when a newer version wrote the record: nothing is deleted
-    /// then. [`LoadError::Store`] as the store fails: some of it may be deleted, and deleting again goes on.
-    /// The default does not delete and fails with [`ErrorKind::Unsupported`](crate::ports::ErrorKind::Unsupported).
+    /// Fails with [`LoadError::Barred`] and [`Barred::OtherVersion`] if a newer version wrote the record. In that case
+    /// no data is deleted.
+    ///
+    /// Fails with [`LoadError::Store`] if the store fails. Some of the data may be deleted then, and you can call this
+    /// again to delete the rest. The default deletes no data, and fails with
+    /// [`ErrorKind::Unsupported`](crate::ports::ErrorKind::Unsupported).
     async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
         let _ = channel;
         Err(ApiError::new(crate::values::error::ErrorKind::Unsupported).into())
     }
 
-    /// All agents that were given a key, in the order of their keys from zero.
+    /// Returns all agents that have a key, in the order of their keys from zero.
     ///
     /// # Errors
     ///
-    /// As the store fails.
+    /// Fails with the error of the store.
     async fn agents(&self) -> Result<Vec<AgentId>, ApiError>;
 
-    /// Gives an agent a key for good; the same agent gets the same key again.
+    /// Gives an agent a permanent key. The same agent always gets the same key.
     ///
     /// # Errors
     ///
-    /// As the store fails.
+    /// Fails with the error of the store.
     async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError>;
 
-    /// What the log calls it when the driver starts, so that you see whether channels survive a restart. Default: the name of its
-    /// type.
+    /// Returns the name of the store for the log. The driver logs it at its start, so that you see whether channels
+    /// survive a restart. The default is the name of the type.
     fn name(&self) -> &'static str {
         std::any::type_name::<Self>()
     }
 
-    /// How many transitions of a channel are kept. The default keeps none, and then none are given
-    /// with a commit.
+    /// Returns how many transitions of a channel the store keeps. The default is 0. In that case commits contain no
+    /// transitions.
     fn history_max(&self) -> usize {
         0
     }
 
-    /// The channel's newest transitions, oldest first, at most [`ChannelStore::history_max`]. A history
-    /// explains; it is no fact, and a power cut may take its end.
+    /// Returns the channel's newest transitions, oldest first, at most [`ChannelStore::history_max`]. A history only
+    /// explains the past, so a power cut may remove its end.
     ///
     /// # Errors
     ///
-    /// As the store fails.
+    /// Fails with the error of the store.
     async fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, ApiError> {
         let _ = channel;
         Ok(Vec::new())
     }
 }
 
-/// How much a commit must survive.
+/// The events that a commit must survive.
 ///
 /// ```
 /// use dirigent::store::Durability;
@@ -128,15 +134,15 @@ pub trait ChannelStore: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a store must know what to do with each")]
 pub enum Durability {
-    /// Modes, discussions, archiving: on the disk before the call returns.
+    /// The commit is on the disk before the call returns. It is for modes, discussions and archives.
     Fact,
-    /// Turn state: written before the call returns. A store may sync it later, but then a power cut may repeat a post; those
-    /// of `dirigent-store` sync it before they return.
+    /// The commit is written before the call returns. It is for the state of turns. A store may sync it later, but then
+    /// a power cut may cause a repeated post. The stores of `dirigent-store` sync it before they return.
     Turn,
 }
 
-/// A channel's new record. It is shared: a store that drops it before it answers lets the driver use the memory for the
-/// next commit.
+/// A channel's new record. The record is shared. If your store drops it before it returns, the driver can reuse the
+/// memory for the next commit.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -156,25 +162,24 @@ pub enum Durability {
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "a request that stores take apart")]
 pub struct Commit {
-    /// Which channel.
+    /// The channel.
     pub channel: ChannelId,
-    /// The revision it was made from.
+    /// The revision that the commit is based on.
     pub expected: Revision,
-    /// What to store.
+    /// The record to store.
     pub record: Arc<ChannelRecord>,
-    /// How much it must survive.
+    /// The events that the commit must survive.
     pub durability: Durability,
-    /// What changed since the last commit, for the history.
+    /// The changes since the last commit, for the history.
     pub transitions: Arc<Vec<Transition>>,
-    /// Whether this commit may take the place of a damaged record. Then, and only then, a damaged
-    /// record counts as none, of revision 0, and the store keeps what is left of it aside; the commit
-    /// survives as a [`Durability::Fact`], whatever it asks for. Set it for an operator's act alone
-    /// (giving the channel a mode): what state the channel was in is lost. It changes nothing where the
-    /// stored record is sound, newer, or absent.
+    /// `true` if this commit may replace a damaged record. Only then a damaged record counts as none, with revision 0,
+    /// and the store keeps the rest of it aside. The commit survives like a [`Durability::Fact`], whatever it asks for.
+    /// Set it only for a decision of an operator, such as a new mode for the channel, because the old state of the
+    /// channel is lost. It has no effect if the stored record is intact, newer, or absent.
     pub replaces_damaged: bool,
 }
 
-/// Why a commit was not made.
+/// The reason why a commit was not made.
 ///
 /// ```
 /// use dirigent::store::{CommitError, Revision};
@@ -184,18 +189,18 @@ pub struct Commit {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
-    /// Another process committed in between.
+    /// Another process made a commit in between.
     #[error("the channel was changed by another process and is at revision {} now", found.get())]
     Conflict {
-        /// What is stored.
+        /// The stored revision.
         found: Revision,
     },
-    /// The stored record cannot be read, and nothing was changed. A commit with
-    /// [`Commit::replaces_damaged`] takes the place of a damaged one; nothing does of a newer one.
+    /// The stored record cannot be read, and did not change. A commit with [`Commit::replaces_damaged`] replaces a
+    /// damaged record. A newer record cannot be replaced.
     #[error(transparent)]
     Barred(#[from] Barred),
-    /// Another process acts for the channel now, and nothing was changed: whether it has committed already does not matter. Only from
-    /// stores that several processes share.
+    /// Another process acts for the channel now, and the record did not change. It does not matter whether that process
+    /// has made a commit already. Only stores that several processes share return this.
     #[error("another process acts for the channel now")]
     Elsewhere,
     /// The store failed.

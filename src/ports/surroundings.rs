@@ -1,4 +1,4 @@
-//! What an agent may look at during its turn, besides what it is handed.
+//! The data that an agent can look at during its turn, besides the messages that it gets.
 
 use std::fmt::Write;
 use std::sync::{Arc, Weak};
@@ -13,52 +13,53 @@ use crate::values::error::ApiError;
 use crate::values::message::Attachment;
 use crate::{AgentId, ChannelId, ChatMessage};
 
-/// The most messages of a transcript: one page of Discord's history.
+/// The most messages of a transcript, which is one page of Discord's history.
 pub(crate) const TRANSCRIPT_MAX: usize = 100;
 
-/// Who is here, and what was said.
+/// Looks up who is here, and what was said.
 #[async_trait]
 pub(crate) trait Surroundings: Send + Sync {
-    /// A registered agent.
+    /// Returns a registered agent.
     fn identity(&self, agent: &AgentId) -> Option<Identity>;
 
-    /// Whether the library calls the agent, which has an account that can be mentioned.
+    /// Returns whether the library calls the agent, and the agent has an account that can be mentioned.
     fn is_mentionable(&self, agent: &AgentId) -> bool;
 
-    /// The agents that take turns in the channel, in the order in which they speak.
+    /// Returns the agents that take turns in the channel, in the order in which they speak.
     fn present(&self, channel: ChannelId) -> Vec<Identity>;
 
-    /// What the channel is about, where it is a discussion that was opened with a guide.
+    /// Returns the topic of the channel, if it is a discussion with a guide.
     fn guide(&self, channel: ChannelId) -> Option<String>;
 
-    /// The newest messages of the channel, oldest first.
+    /// Returns the newest messages of the channel, oldest first.
     async fn transcript(
         &self,
         channel: ChannelId,
         limit: usize,
     ) -> Result<Vec<Arc<ChatMessage>>, ApiError>;
 
-    /// The beginning of a file of a message.
+    /// Returns the beginning of a file of a message.
     async fn file(&self, file: Attachment, max: usize) -> Result<Vec<u8>, ApiError>;
 
-    /// What remains until the run of this agent is cut off, where it has an end; nothing when it has the floor no more.
+    /// Returns the time until the run of this agent is cut off, if it has an end. It is zero if the agent no longer has
+    /// the floor.
     fn time_left(&self, channel: ChannelId, agent: &AgentId) -> Option<Duration>;
 
-    /// What agents cost in the channel, in the unit of its budget.
+    /// Reports the cost of agents in the channel, in the unit of its budget.
     fn report_cost(&self, channel: ChannelId, cost: u64);
 }
 
-/// Where a turn looks.
+/// The source of a turn's surroundings.
 #[derive(Clone)]
 pub(super) enum Around {
-    /// At the driver that gave it.
+    /// The driver that gave the turn.
     Driver(Weak<dyn Surroundings>),
-    /// At what a test gave it.
+    /// The data that a test gave.
     Given(Arc<Given>),
 }
 
 impl Around {
-    /// What a test gives, with a change.
+    /// Returns the data of a test with a change.
     pub(super) fn given(&self, change: impl FnOnce(&mut Given)) -> Self {
         let mut given = match self {
             Self::Given(given) => Given::clone(given),
@@ -69,18 +70,19 @@ impl Around {
     }
 }
 
-/// What a turn that no driver gave may see.
+/// The surroundings of a turn that no driver gave.
 #[derive(Clone, Default)]
 pub(super) struct Given {
     /// The agent itself, and the others.
     pub(super) agents: Vec<Identity>,
     pub(super) history: Vec<Arc<ChatMessage>>,
-    /// What the discussion is about.
+    /// The topic of the discussion.
     pub(super) guide: Option<String>,
 }
 
-/// The text that tells an agent about itself and its turn. It is the same in each turn but for its last line, because endpoints read
-/// only what differs from the prompt before: so `others` stand in the order of their ids, and not in that in which they speak.
+/// Writes the text that tells an agent about itself and its turn. Only its last line changes from turn to turn, because
+/// endpoints read only the part that differs from the prompt before. For this reason `others` are in the order of their
+/// ids, and not in the order in which they speak.
 pub(super) fn briefing(
     me: &Identity,
     mut others: Vec<Identity>,
@@ -93,7 +95,7 @@ pub(super) fn briefing(
     for (at, other) in others.iter().enumerate() {
         let between = if at == 0 { " The other agents here:" } else { "," };
         let name = shown(&other.agent_name, NAME_CHARS_MAX);
-        // Writing to a string cannot fail.
+        // A write to a string cannot fail.
         let _ = write!(text, "{between} {name} (<@{}>)", other.discord_user_id);
     }
     text.push_str(if others.is_empty() {

@@ -1,4 +1,4 @@
-//! A turn, as the agent that has it sees it.
+//! A turn, as its agent sees it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::values::message::Attachment;
 use crate::values::reply_file::ReplyFile;
 use crate::{AgentId, ChannelId, ChatMessage, UserId};
 
-/// A turn that an agent is given.
+/// A turn of an agent. You get it in [`Agent::speak`](crate::Agent::speak).
 ///
 /// ```
 /// use dirigent::{ChannelId, Turn};
@@ -38,7 +38,7 @@ pub struct Turn {
     attempt: u8,
     newest: Option<MessageId>,
     missed: Vec<Arc<ChatMessage>>,
-    /// How many messages of people, and of others, are not among them.
+    /// The numbers of people's messages, and of other messages, that are left out.
     left_out: (usize, usize),
     late: Option<Box<Late>>,
     repeated: bool,
@@ -46,7 +46,7 @@ pub struct Turn {
     around: Around,
 }
 
-/// What an agent said, as far as it is delivered. `Debug` shows no text.
+/// The answer of an agent, as far as it can be delivered. Its `Debug` output contains no text.
 #[derive(Clone)]
 pub(crate) struct Said {
     pub(crate) words: Arc<str>,
@@ -54,17 +54,17 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// These words and nothing else.
+    /// Creates an answer that has only these words.
     pub(crate) fn words(words: &str) -> Self {
         Self { words: words.into(), extras: None }
     }
 }
 
-/// What is handed back to the agent that said it, since it is not in the channel.
+/// An answer that the agent gets back, because it is not in the channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Late {
     pub(crate) said: Said,
-    /// Why the chat did not take it; `None` where it came too late.
+    /// The reason why the chat refused it. `None` if it came too late.
     pub(crate) failure: Option<PostFailure>,
 }
 
@@ -81,14 +81,14 @@ impl fmt::Debug for Said {
 }
 
 impl Turn {
-    /// Creates a turn for a test of an agent: the first attempt, nothing missed, no other agent present, nothing in the
-    /// transcript. The methods that begin with `with` add to it.
+    /// Creates a turn for a test of an agent. It is the first attempt, with no missed message, no other agent and an
+    /// empty transcript. The methods that begin with `with` add to it.
     pub fn new(channel: ChannelId, agent: AgentId, turn: TurnId) -> Self {
         let given = Around::Given(Arc::default());
         called(channel, agent, Some(turn), Arc::default(), given)
     }
 
-    /// A turn with the driver's end of it; without a number the one run after a reminder.
+    /// Creates a turn with the driver's end of it. Without a number it is the one run after a reminder.
     pub(crate) fn linked(
         channel: ChannelId,
         agent: AgentId,
@@ -102,21 +102,21 @@ impl Turn {
         Self { newest, missed, left_out, late, ..called }
     }
 
-    /// The same, as the one run that the initiator of an idle discussion has after the reminder.
+    /// Makes this the one run that the initiator of an idle discussion gets after the reminder.
     #[must_use]
     pub const fn after_reminder(mut self) -> Self {
         self.reminded = true;
         self
     }
 
-    /// The same, as this repetition of the call.
+    /// Sets the number of this repetition of the call.
     #[must_use]
     pub const fn with_attempt(mut self, attempt: u8) -> Self {
         self.attempt = attempt;
         self
     }
 
-    /// The same, after these messages, oldest first.
+    /// Sets the messages that the agent missed, oldest first.
     #[must_use]
     pub fn with_missed(mut self, missed: Vec<Arc<ChatMessage>>) -> Self {
         self.newest = self.newest.max(missed.last().map(|message| message.id));
@@ -124,14 +124,14 @@ impl Turn {
         self
     }
 
-    /// The same, of an agent whose newest reply was not posted, since it repeated what was said.
+    /// Sets whether the agent's newest reply was not posted because it was a repetition.
     #[must_use]
     pub const fn with_repeated(mut self, repeated: bool) -> Self {
         self.repeated = repeated;
         self
     }
 
-    /// The same, for a test: the channel is a discussion that was opened with this guide.
+    /// Makes the channel a discussion that was opened with this guide, for a test.
     #[must_use]
     pub fn with_guide(mut self, guide: impl Into<String>) -> Self {
         let guide = Some(guide.into());
@@ -139,14 +139,14 @@ impl Turn {
         self
     }
 
-    /// The same, with an answer that came too late in an earlier turn.
+    /// Sets an answer that came too late in an earlier turn.
     #[must_use]
     pub fn with_late_answer(mut self, late: Option<Arc<str>>) -> Self {
         self.late = late.map(|words| Box::new(Late::from(Said { words, extras: None })));
         self
     }
 
-    /// The same, with why the chat did not take that answer.
+    /// Sets the reason why the chat refused that answer.
     #[must_use]
     pub fn with_post_failure(mut self, failure: Option<PostFailure>) -> Self {
         if let Some(late) = &mut self.late {
@@ -155,7 +155,7 @@ impl Turn {
         self
     }
 
-    /// The same, with the embeds of that answer.
+    /// Sets the embeds of that answer.
     #[must_use]
     pub fn with_late_embeds(mut self, embeds: Vec<Embed>) -> Self {
         if !embeds.is_empty() {
@@ -169,7 +169,7 @@ impl Turn {
         Arc::make_mut(late.said.extras.get_or_insert_default())
     }
 
-    /// The same, with the names of files that were not posted with an earlier reply.
+    /// Sets the names of files that were not posted with an earlier reply.
     #[must_use]
     pub fn with_late_files(mut self, names: impl IntoIterator<Item = String>) -> Self {
         let files: Vec<ReplyFile> = names.into_iter().map(ReplyFile::from).collect();
@@ -179,29 +179,30 @@ impl Turn {
         self
     }
 
-    /// The same, where this number of people's messages, and of those of agents and bots, is left out of what was missed.
+    /// Sets how many messages of people, and how many of agents and bots, are left out of the missed messages.
     #[must_use]
     pub const fn with_left_out(mut self, of_people: usize, of_others: usize) -> Self {
         self.left_out = (of_people, of_others);
         self
     }
 
-    /// The same, for a test: the agent is registered as the first of these, and the others are here.
+    /// Sets the agents of the channel, for a test. The first one is the agent of this turn, and the others are here,
+    /// too.
     #[must_use]
     pub fn with_agents(mut self, agents: Vec<Identity>) -> Self {
         self.around = self.around.given(|given| given.agents = agents);
         self
     }
 
-    /// The same, for a test: these messages are the channel's history, oldest first.
+    /// Sets the history of the channel, oldest message first, for a test.
     #[must_use]
     pub fn with_history(mut self, history: Vec<Arc<ChatMessage>>) -> Self {
         self.around = self.around.given(|given| given.history = history);
         self
     }
 
-    /// Returns who this agent is, as the registry has it. An agent that is not registered any more is called like its id
-    /// and has the account 0.
+    /// Returns the registry's entry of this agent. If the agent is no longer registered, its name is its id, and its
+    /// account is 0.
     pub fn me(&self) -> Identity {
         let known = match &self.around {
             Around::Given(given) => given.agents.first().cloned(),
@@ -228,10 +229,12 @@ impl Turn {
         agents
     }
 
-    /// Returns a text for the agent's prompt, in English: who it is, who else is here, what a discussion is about, and how
-    /// to pass. It names no message; these are in [`missed`](Self::missed) and [`transcript`](Self::transcript), and each
-    /// is written as a line by [`lines`](Self::lines). From turn to turn at most its last line changes: put it at the beginning of
-    /// the prompt, because most endpoints keep the beginning that two prompts share.
+    /// Returns a text for the agent's prompt, in English. It says who the agent is, who else is here, what a discussion
+    /// is about, and how to pass. It contains no messages. These are in [`missed`](Self::missed) and
+    /// [`transcript`](Self::transcript), and [`lines`](Self::lines) writes each of them as a line.
+    ///
+    /// Put the text at the beginning of the prompt. Most endpoints cache the beginning that two prompts share, and at
+    /// most the last line of this text changes from turn to turn.
     ///
     /// ```
     /// use dirigent::{ChannelId, Turn};
@@ -246,14 +249,18 @@ impl Turn {
         briefing(&self.me(), self.others(), guide.as_deref(), (self.reminded, self.repeated))
     }
 
-    /// Returns what writes messages as lines for a model. It knows the names of this agent and the others who are here.
+    /// Returns a writer of messages as lines for a model. It knows the names of this agent and of the others who are
+    /// here.
     pub fn lines(&self) -> Lines {
         Lines::among(self.others().into_iter().chain([self.me()]))
     }
 
-    /// Returns the text in which `@Name` of another agent that is here is its mention, so that people see whom the agent means: by
-    /// name or id, outside code. Only of agents that the library calls: one that answers mentions through its own
-    /// gateway would take it for a call. A persona has no account to mention: its name stays. In a turn of a test all agents count as called by the library.
+    /// Replaces `@Name` of another agent that is here with its mention, so that people see whom the agent means. The
+    /// name may be the agent's name or id, and text in code stays as it is.
+    ///
+    /// Only agents that the library calls are mentioned, because an agent with its own gateway would treat a mention as
+    /// a call. A persona has no account to mention, so its name stays. In a turn of a test all agents count as called
+    /// by the library.
     pub fn with_mentions<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if !text.contains('@') {
             return Cow::Borrowed(text);
@@ -276,8 +283,8 @@ impl Turn {
         with_mentions(text, &named)
     }
 
-    /// Returns what the discussion is about, where the channel is one that was opened with a guide. The
-    /// [briefing](Self::briefing) has it, too.
+    /// Returns the topic of the discussion, if the channel was opened with a guide. The [briefing](Self::briefing)
+    /// contains it, too.
     pub fn guide(&self) -> Option<String> {
         match &self.around {
             Around::Given(given) => given.guide.clone(),
@@ -285,8 +292,9 @@ impl Turn {
         }
     }
 
-    /// Returns whether an answer is waited for: a person wrote since this agent's last turn, or a discussion with a guide
-    /// begins, and this is one of the turns of its first cycle. An agent that only answers passes where it is not asked.
+    /// Returns whether an answer is expected. This is so if a person wrote since this agent's last turn, or if a
+    /// discussion with a guide begins and this is one of the turns of its first cycle. For example, an agent that only
+    /// answers questions passes if this is `false`.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -305,16 +313,16 @@ impl Turn {
         self.missed.iter().any(|message| message.is_by_person()) || (!self.reminded && begins())
     }
 
-    /// Returns the newest messages of the channel, oldest first: at most `limit` of them, and at most 100. Messages of
-    /// agents, this one's own included, bear the agents' registered names; notices of Discord, people's stop and resume words
-    /// and what the library's own account posts are left out, but for an orchestrator's answers.
+    /// Returns the newest messages of the channel, oldest first, at most `limit` and at most 100. Messages of agents,
+    /// including this one, have the agents' registered names. The transcript leaves out notices of Discord, people's
+    /// stop and resume words, and posts of the library's own account, except for an orchestrator's answers.
     ///
-    /// The first call in a channel reads them from the chat with one request. From then on they are kept in memory while
-    /// the channel is active, so that later turns cost no request. Nothing is written to disk.
+    /// The first call in a channel reads the messages from the chat with one request. They then stay in memory while
+    /// the channel is active, so later turns cost no request. They are not written to disk.
     ///
     /// # Errors
     ///
-    /// When the chat cannot be read; [`missed`](Self::missed) is there all the same.
+    /// Fails if the chat cannot be read. You still have [`missed`](Self::missed) in that case.
     pub async fn transcript(&self, limit: usize) -> Result<Vec<Arc<ChatMessage>>, ApiError> {
         let limit = limit.min(TRANSCRIPT_MAX);
         if limit == 0 {
@@ -332,12 +340,13 @@ impl Turn {
         }
     }
 
-    /// Reads the beginning of a file of a message, at most `max` bytes, from the chat's own file host and no other: for an agent
-    /// that can look at pictures. It costs a request each time.
+    /// Reads the beginning of a file of a message, at most `max` bytes. It asks only the chat's own file host. Use it
+    /// for an agent that can look at pictures. Each call costs a request.
     ///
     /// # Errors
     ///
-    /// As [`DiscordApi::file`](crate::DiscordApi::file), and `Unsupported` in a turn that no driver of this process gave.
+    /// Fails like [`DiscordApi::file`](crate::DiscordApi::file). In a turn that no driver of this process gave, it
+    /// fails with `Unsupported`.
     pub async fn file(&self, file: &Attachment, max: usize) -> Result<Vec<u8>, ApiError> {
         match &self.around {
             Around::Given(_) => Err(ApiError::new(ErrorKind::Unsupported)),
@@ -348,52 +357,54 @@ impl Turn {
         }
     }
 
-    /// The channel in which the agent has its turn.
+    /// Returns the channel of the turn.
     pub const fn channel(&self) -> ChannelId {
         self.channel
     }
 
-    /// Who is asked.
+    /// Returns the agent that has the turn.
     pub const fn agent(&self) -> &AgentId {
         &self.agent
     }
 
-    /// The turn's number in its channel.
+    /// Returns the number of the turn in its channel.
     pub const fn turn(&self) -> TurnId {
         self.number
     }
 
-    /// Whether this is the one run after an idle reminder: the agent opened the discussion, no agent
-    /// has anything to add, and it is asked to summarise and to conclude: by
-    /// [`Channel::conclude`](crate::Channel::conclude), or the tool `discussion-complete`. A reply alone concludes nothing, and
-    /// wakes the others. (An agent that needs the library can be given to
-    /// [`Dirigent::host`](crate::Dirigent::host) once that is built.)
+    /// Returns whether this is the one run after an idle reminder. The agent opened the discussion, no agent has
+    /// anything to add, and the library asks it to summarise and conclude. To conclude, the agent calls
+    /// [`Channel::conclude`](crate::Channel::conclude), or the tool `discussion-complete`. A reply alone does not
+    /// conclude the discussion, and wakes the others. (If your agent needs the library, pass the agent to
+    /// [`Dirigent::host`](crate::Dirigent::host) after the build.)
     pub const fn is_after_reminder(&self) -> bool {
         self.reminded
     }
 
-    /// 0 for the first call of this turn, 1 for its repetition. A call is repeated only after a crash of the process, with
-    /// [`LostRuns::Rerun`](crate::settings::LostRuns::Rerun); a call that fails is not.
+    /// Returns 0 for the first call of this turn, and 1 for its repetition. A call is repeated only after a crash of
+    /// the process, with [`LostRuns::Rerun`](crate::settings::LostRuns::Rerun). A call that fails is not repeated.
     pub const fn attempt(&self) -> u8 {
         self.attempt
     }
 
-    /// The newest message of the channel when the turn began. An answer to an older one is stale.
+    /// Returns the newest message of the channel when the turn began. An answer to an older message is stale.
     pub const fn newest(&self) -> Option<MessageId> {
         self.newest
     }
 
-    /// What was said in the channel and this agent was not handed yet, oldest first, without its own messages.
+    /// Returns the messages of the channel that this agent did not get before, oldest first, without its own messages.
     ///
-    /// Every message of a person is handed to each agent in one of its turns: after a turn that failed or was taken away, the
-    /// next one brings it again, at most three times. A turn brings at most
-    /// [`LimitRules::missed_max`](crate::settings::LimitRules::missed_max) messages and
-    /// [`LimitRules::missed_bytes_max`](crate::settings::LimitRules::missed_bytes_max) of them. If people said more, the oldest come first
-    /// and the rest comes with the agent's next turns. Of what agents and bots said, the newest come, as far as there is room.
+    /// Each agent gets every message of a person in one of its turns. If that turn fails or is taken away, the next
+    /// turn brings the message again, at most three times.
     ///
-    /// What a person types beyond Discord's 2,000 characters becomes a file, `message.txt`. Of up to eight such messages, and of those in
-    /// [`transcript`](Self::transcript), the first 32 KiB are read for the agent
-    /// ([`Attachment::text`](crate::ports::Attachment::text)); no other file is read.
+    /// A turn brings at most [`LimitRules::missed_max`](crate::settings::LimitRules::missed_max) messages, and at most
+    /// [`LimitRules::missed_bytes_max`](crate::settings::LimitRules::missed_bytes_max) of text. If people wrote more,
+    /// the oldest messages come first, and the rest comes with the agent's next turns. Of the messages of agents and
+    /// bots, the newest come, as far as there is room.
+    ///
+    /// If a person types more than Discord's 2,000 characters, the text becomes a file, `message.txt`. The library
+    /// reads the first 32 KiB of such files for the agent ([`Attachment::text`](crate::ports::Attachment::text)), for
+    /// up to eight messages, and for those in [`transcript`](Self::transcript). It reads no other file.
     pub fn missed(&self) -> &[Arc<ChatMessage>] {
         &self.missed
     }
@@ -402,36 +413,38 @@ impl Turn {
         &mut self.missed
     }
 
-    /// How many messages of people this agent does not get any more: the chat does not have them any more, or the agent
-    /// failed four times with the same messages.
+    /// Returns how many messages of people this agent will never get, because the chat no longer has them, or because
+    /// the agent failed four times with the same messages.
     ///
-    /// Both are counted in memory. After a restart of the process the agent is handed again what it failed with, four times at
-    /// most, and messages that it did without before, or that the chat lost before, are not in the count.
+    /// Both numbers are counted in memory. After a restart of the process the agent gets the messages again that it
+    /// failed with, four times at most. The count then does not include messages from before the restart.
     pub const fn left_out(&self) -> usize {
         self.left_out.0
     }
 
-    /// How many messages of agents and bots are left out of [`missed`](Self::missed), because there was no room for them. The
-    /// [transcript](Self::transcript) may have them.
+    /// Returns how many messages of agents and bots are left out of [`missed`](Self::missed), because there was no room
+    /// for them. The [transcript](Self::transcript) may contain them.
     pub const fn others_left_out(&self) -> usize {
         self.left_out.1
     }
 
-    /// Takes a human's message that came during the turn, oldest first. At most 100 wait to be taken. What is
-    /// not taken, and what comes while 100 wait, is handed to the next agent.
+    /// Takes the oldest message of a person that arrived during the turn. At most 100 messages wait. The next agent
+    /// gets the messages that you do not take, and those that arrive while 100 wait.
     pub fn take_injected(&self) -> Option<Arc<ChatMessage>> {
         self.link.take()
     }
 
-    /// Whether the turn was taken away: by a stop, a deadline, a change of mode.
+    /// Returns whether the turn was taken away, for example by a stop, a deadline or a change of mode.
     pub fn is_cancelled(&self) -> bool {
         self.link.is_cancelled()
     }
 
-    /// Returns what remains until the turn is taken away for lasting too long
-    /// ([`Deadlines::run`](crate::settings::Deadlines::run)); nothing once it was taken away. `None` where it has no such end:
-    /// because the rules set none, while it waits for an orchestrator, in the run after a reminder, and in a turn of a test. An agent that wants to
-    /// try again looks here whether that can still be of use.
+    /// Returns the time until the turn is taken away because it lasts too long
+    /// ([`Deadlines::run`](crate::settings::Deadlines::run)). It is zero after the turn was taken away. Use it to
+    /// decide whether another attempt can still help.
+    ///
+    /// Returns `None` if the turn has no such end. This is so if the rules set none, while the turn waits for an
+    /// orchestrator, in the run after a reminder, and in a turn of a test.
     pub fn time_left(&self) -> Option<Duration> {
         match &self.around {
             _ if self.is_cancelled() => Some(Duration::ZERO),
@@ -440,9 +453,9 @@ impl Turn {
         }
     }
 
-    /// Reports what this agent cost, in the unit of [`BudgetRules::cost`](crate::settings::BudgetRules::cost), as
-    /// [`Channel::report_cost`](crate::Channel::report_cost) does from outside. It may be called several times; a budget that is spent by it
-    /// ends no turn, and gives none after it.
+    /// Reports the cost of this agent, in the unit of [`BudgetRules::cost`](crate::settings::BudgetRules::cost), like
+    /// [`Channel::report_cost`](crate::Channel::report_cost). You may call it several times. If the budget is spent,
+    /// the current turn goes on, and no turn follows.
     pub fn report_cost(&self, cost: u64) {
         match &self.around {
             Around::Driver(driver) => {
@@ -458,13 +471,13 @@ impl Turn {
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again.
+    /// You may drop the future and call this again.
     pub async fn cancelled(&self) {
         self.link.cancelled().await;
     }
 
-    /// Whether the turn takes longer than it should
-    /// ([`Deadlines::slow_after`](crate::settings::Deadlines::slow_after)): it goes on, and an agent may hurry.
+    /// Returns whether the turn takes longer than it should
+    /// ([`Deadlines::slow_after`](crate::settings::Deadlines::slow_after)). The turn goes on, but your agent may hurry.
     pub fn is_slow(&self) -> bool {
         self.link.is_slow()
     }
@@ -473,65 +486,70 @@ impl Turn {
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again.
+    /// You may drop the future and call this again.
     pub async fn slow(&self) {
         self.link.slow().await;
     }
 
-    /// Whether the turn waits, since a person spoke and is being answered by the
-    /// [`Orchestrator`](crate::host::Orchestrator). An agent that can, pauses; one that cannot goes on, and its
-    /// reply is posted when the turn goes on.
+    /// Returns whether the turn waits, because a person wrote and the [`Orchestrator`](crate::host::Orchestrator) is
+    /// answering. Pause your agent if it can pause. An agent that cannot pause continues, and its reply is posted when
+    /// the turn goes on.
     pub fn is_paused(&self) -> bool {
         self.link.is_paused()
     }
 
-    /// Waits until the turn goes on, or is taken away; not at all if it does not rest.
+    /// Waits until the turn goes on, or is taken away. It returns at once if the turn does not wait.
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again.
+    /// You may drop the future and call this again.
     pub async fn resumed(&self) {
         self.link.resumed().await;
     }
 
-    /// Whether this agent's newest reply was not posted, since it said nearly word for word what was said before
-    /// ([`ReadingRules::skip_repetitions`](crate::settings::ReadingRules::skip_repetitions)). Told once, with the next turn; the
-    /// [briefing](Self::briefing) says it too.
+    /// Returns whether this agent's newest reply was not posted because it repeated, nearly word for word, what was
+    /// said before ([`ReadingRules::skip_repetitions`](crate::settings::ReadingRules::skip_repetitions)). Only the next
+    /// turn reports it. The [briefing](Self::briefing) says it, too.
     pub const fn is_repeated(&self) -> bool {
         self.repeated
     }
 
-    /// What this agent answered in an earlier turn and what was not posted: the turn had been taken away from
-    /// it by then, the chat refused it ([`post_failure`](Self::post_failure)) or could not be reached for too long, or it was beyond
-    /// [`LimitRules::reply_parts_max`](crate::settings::LimitRules::reply_parts_max). Given once, with the next turn. The agent
-    /// may say it now, or what of it still holds. What is longer than 32 KiB is not kept, and neither is anything beyond a restart.
-    /// Of channels in which nothing has happened for about ten minutes 16 MiB are kept, the newest of 4,096 channels.
+    /// Returns an answer of this agent from an earlier turn that was not posted. There are four reasons for this. The
+    /// turn was taken away before the answer, or the chat refused it ([`post_failure`](Self::post_failure)). Or the
+    /// chat could not be reached for too long, or the answer was beyond
+    /// [`LimitRules::reply_parts_max`](crate::settings::LimitRules::reply_parts_max).
+    ///
+    /// Only the next turn returns it. The agent may say it now, as far as it still applies. Answers longer than 32 KiB
+    /// are not kept, and no answer survives a restart. For channels without activity for about ten minutes, the library
+    /// keeps 16 MiB of answers, for the newest 4,096 channels.
     pub fn late_answer(&self) -> Option<&str> {
         self.late.as_deref().map(|late| &*late.said.words).filter(|words| !words.is_empty())
     }
 
-    /// Why the chat did not take the answer that is handed back; `None` where it came too late. What was refused for its
-    /// words is handed back once: if the agent says the same again, and it is refused again, it is not.
+    /// Returns why the chat refused the answer in [`late_answer`](Self::late_answer). `None` if the answer came too
+    /// late. An answer that was refused for its words is returned once. If the agent says it again and it is refused
+    /// again, it is not returned.
     pub fn post_failure(&self) -> Option<PostFailure> {
         self.late.as_deref().and_then(|late| late.failure)
     }
 
-    /// The embeds of the answer that is handed back. An answer of embeds alone has no [`late_answer`](Self::late_answer).
+    /// Returns the embeds of the answer that was not posted. An answer with only embeds has no
+    /// [`late_answer`](Self::late_answer).
     pub fn late_embeds(&self) -> &[Embed] {
         let extras = self.late.as_deref().and_then(|late| late.said.extras.as_deref());
         extras.map_or(&[], |extras| &extras.embeds)
     }
 
-    /// The names of the files of an earlier reply that were not posted, as far as is known: with an answer that is handed
-    /// back, or because they exceeded a limit, the chat did not take them, or the process was restarted. Then the rest of
-    /// the reply was posted.
+    /// Returns the names of files of an earlier reply that were not posted, as far as they are known. These are the
+    /// files of an answer that was not posted. They are also files that exceeded a limit, that the chat did not take,
+    /// or that a restart of the process lost. In those cases the rest of the reply was posted.
     pub fn late_files(&self) -> impl Iterator<Item = &str> {
         let extras = self.late.as_deref().and_then(|late| late.said.extras.as_deref());
         extras.into_iter().flat_map(|extras| extras.files.iter().map(ReplyFile::name))
     }
 }
 
-/// A turn of which nothing is known yet but whose it is.
+/// Creates a turn without data, except for its agent.
 const fn called(
     channel: ChannelId,
     agent: AgentId,

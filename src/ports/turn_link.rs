@@ -1,4 +1,4 @@
-//! What connects the driver with an agent that it calls.
+//! The connection between the driver and an agent that it calls.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,8 @@ use tokio::sync::Notify;
 
 use crate::ChatMessage;
 
-/// Most messages that wait until an agent takes them: an agent that never does costs no more memory.
+/// The most messages that wait until an agent takes them. The limit bounds the memory for an agent that never takes
+/// any.
 const INJECTED_MAX: usize = 100;
 
 /// The driver's end of a turn.
@@ -22,7 +23,7 @@ pub(crate) struct TurnLink {
     injected: Mutex<Injected>,
 }
 
-/// What people said during the turn.
+/// The messages of people during the turn.
 #[derive(Debug, Default)]
 struct Injected {
     waiting: VecDeque<Arc<ChatMessage>>,
@@ -30,12 +31,12 @@ struct Injected {
 }
 
 impl TurnLink {
-    /// Of a turn that waits already, or not.
+    /// Creates the link of a turn, which may already be waiting.
     pub(crate) fn new(paused: bool) -> Self {
         Self { paused: paused.into(), ..Self::default() }
     }
 
-    /// Takes the oldest message that waits.
+    /// Takes the oldest waiting message.
     pub(super) fn take(&self) -> Option<Arc<ChatMessage>> {
         self.injected().waiting.pop_front()
     }
@@ -75,13 +76,13 @@ impl TurnLink {
         self.until(|| self.is_cancelled()).await;
     }
 
-    /// The call is dropped, unless it has returned.
+    /// Drops the call, unless it has returned.
     pub(crate) fn drop_call(&self) {
         self.dropped.store(true, Ordering::Release);
         self.tell();
     }
 
-    /// Waits for the call; `None` where it is dropped before.
+    /// Waits for the call. `None` if the call is dropped before it returns.
     pub(crate) async fn unless_dropped<T>(
         &self,
         call: impl Future<Output = T> + Unpin,
@@ -102,13 +103,13 @@ impl TurnLink {
         self.until(|| !self.is_paused() || self.is_cancelled()).await;
     }
 
-    /// The turn takes longer than it should.
+    /// Marks that the turn takes longer than it should.
     pub(crate) fn mark_slow(&self) {
         self.slow.store(true, Ordering::Release);
         self.tell();
     }
 
-    /// The turn waits, or goes on.
+    /// Marks that the turn waits, or goes on.
     pub(crate) fn pause(&self, paused: bool) {
         self.paused.store(paused, Ordering::Release);
         self.tell();
@@ -127,7 +128,8 @@ impl TurnLink {
         }
     }
 
-    /// Hands a message over; `false` when the agent has answered and would not see it, or has too many to take.
+    /// Passes a message to the agent. Returns `false` if the agent has answered and would not see it, or if too many
+    /// messages wait.
     pub(crate) fn inject(&self, message: Arc<ChatMessage>) -> bool {
         let mut injected = self.injected();
         if injected.is_closed || injected.waiting.len() >= INJECTED_MAX {
@@ -139,7 +141,7 @@ impl TurnLink {
         true
     }
 
-    /// The agent has answered. Returns whether it took every message that it was handed.
+    /// Marks that the agent has answered. Returns whether it took every message that it got.
     pub(crate) fn close(&self) -> bool {
         let mut injected = self.injected();
         injected.is_closed = true;

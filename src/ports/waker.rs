@@ -1,4 +1,4 @@
-//! Waking an agent that the host owns.
+//! Wakes agents that the host owns.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,47 +10,47 @@ use crate::values::deferral_key::DeferralKey;
 use crate::values::error::ApiError;
 use crate::{AgentId, ChannelId, ChatMessage};
 
-/// Calls an agent directly instead of posting a trigger message.
+/// Calls an agent directly, instead of posting a trigger message.
 #[async_trait]
 pub trait AgentWaker: Send + Sync + 'static {
-    /// Starts a run of the agent, which will ask for permission as any run does. Must not wait for
-    /// the run to end.
+    /// Starts a run of the agent. The run then asks for permission like any run. Do not wait for the end of the run.
     ///
     /// # Errors
     ///
-    /// As the host fails; the start deadline then wakes the agent once more.
+    /// You may return any error. In that case the library wakes the agent again after the start deadline.
     async fn wake(&self, call: WakeCall) -> Result<WakeOutcome, ApiError>;
 }
 
-/// Whom to wake, and what it missed.
+/// The agent to wake, and the messages that it missed.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct WakeCall {
-    /// The channel in which the turn was granted.
+    /// The channel of the turn.
     pub channel: ChannelId,
     /// The agent to wake.
     pub agent: AgentId,
-    /// For which turn.
+    /// The turn.
     pub turn: TurnId,
-    /// 0 for the first call of this turn, then 1 for each repetition.
+    /// The number of the call: 0 for the first call of this turn, and 1, 2 and so on for repetitions.
     pub attempt: u8,
     /// The newest message of the channel.
     pub newest: Option<MessageId>,
-    /// What was said and the agent was not handed yet, oldest first, as [`Turn::missed`](crate::Turn::missed) has it.
+    /// The messages that the agent did not get before, oldest first, like [`Turn::missed`](crate::Turn::missed).
     pub missed: Vec<Arc<ChatMessage>>,
-    /// How many messages of people the agent does not get any more, as [`Turn::left_out`](crate::Turn::left_out) has it.
+    /// The number of people's messages that the agent will never get, like [`Turn::left_out`](crate::Turn::left_out).
     pub left_out: usize,
-    /// How many messages of agents and bots are left out of `missed`, because there was no room for them.
+    /// The number of messages of agents and bots that are left out of `missed`, because there was no room for them.
     pub others_left_out: usize,
-    /// Whether the agent's newest reply repeated what was said, and counted as having nothing to add
-    /// ([`ReadingRules::skip_repetitions`](crate::settings::ReadingRules::skip_repetitions)): its model does well to say something new, or to pass.
+    /// `true` if the agent's newest reply repeated what was said, and counted as a pass
+    /// ([`ReadingRules::skip_repetitions`](crate::settings::ReadingRules::skip_repetitions)). Ask the model to say
+    /// something new, or to pass.
     pub repeated: bool,
-    /// The run that was [put off](crate::Channel::may_speak_or_defer) until this turn.
+    /// The run that was [deferred](crate::Channel::may_speak_or_defer) until this turn.
     pub deferral: Option<DeferralKey>,
 }
 
 impl WakeCall {
-    /// Creates a call for a test of a waker: the first one of this turn, nothing missed.
+    /// Creates a call for a test of a waker. It is the first call of this turn, with no missed messages.
     pub const fn new(channel: ChannelId, agent: AgentId, turn: TurnId) -> Self {
         let missed = Vec::new();
         Self {
@@ -85,7 +85,7 @@ impl fmt::Debug for WakeCall {
     }
 }
 
-/// What a waker did.
+/// The result of a waker.
 ///
 /// ```
 /// use dirigent::hooks::WakeOutcome;
@@ -94,8 +94,8 @@ impl fmt::Debug for WakeCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WakeOutcome {
-    /// The agent was told of its turn.
+    /// The agent knows of its turn.
     Delivered,
-    /// This agent cannot be called; post a trigger message.
+    /// The waker cannot call this agent, so the library posts a trigger message.
     PostTrigger,
 }

@@ -1,10 +1,10 @@
-//! What keeps an account from writing in a channel, and what the moderator lacks.
+//! The reasons why an account cannot write in a channel, and the permissions that the moderator lacks.
 
 use std::fmt;
 
 use dirigent_core::Timestamp;
 
-/// What surely keeps an account from writing in a channel. `Display` says it of a bot, with what to do about it.
+/// A reason why an account surely cannot write in a channel. `Display` says it about a bot, with what you can do.
 ///
 /// ```
 /// use dirigent::ports::WriteBar;
@@ -14,34 +14,34 @@ use dirigent_core::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WriteBar {
-    /// It is not in the channel's guild.
+    /// The account is not in the channel's guild.
     NotInGuild,
-    /// It does not see the channel.
+    /// The account does not see the channel.
     NoView,
-    /// It may not send messages there.
+    /// The account may not send messages there.
     NoSend,
-    /// It may not send messages in threads there.
+    /// The account may not send messages in threads there.
     NoSendInThreads,
-    /// It is in a time-out.
+    /// The account is in a time-out.
     TimedOut {
-        /// When that ends, if no event ends it before.
+        /// The end of the time-out, unless an event ends it before.
         until: Timestamp,
     },
-    /// The thread is locked, and it may not manage threads.
+    /// The thread is locked, and the account may not manage threads.
     Locked,
-    /// It is a persona that has no webhook there, and the moderator can make none.
+    /// The account is a persona without a webhook there, and the moderator cannot make one.
     NoWebhook,
-    /// It is a persona with the name of a member of the guild.
+    /// The account is a persona with the name of a member of the guild.
     NameTaken,
 }
 
 impl WriteBar {
-    /// Whether the account sees the channel all the same: then it is among its members.
+    /// Returns whether the account still sees the channel, so that it is among the channel's members.
     pub const fn sees_channel(self) -> bool {
         !matches!(self, Self::NotInGuild | Self::NoView | Self::NoWebhook | Self::NameTaken)
     }
 
-    /// When it ends by itself, where that is known.
+    /// Returns when the bar ends by itself, if this is known.
     pub const fn until(self) -> Option<Timestamp> {
         match self {
             Self::TimedOut { until } => Some(until),
@@ -57,7 +57,7 @@ impl WriteBar {
 }
 
 impl WriteBar {
-    /// What is so, said of a bot: "may not write here".
+    /// Returns the reason in words about a bot, for example "may not write here".
     pub const fn what(self) -> &'static str {
         match self {
             Self::NotInGuild => "is not in this server",
@@ -71,7 +71,7 @@ impl WriteBar {
         }
     }
 
-    /// What to do about it: "give it Send Messages".
+    /// Returns what you can do, for example "give it Send Messages".
     pub const fn remedy(self) -> &'static str {
         match self {
             Self::NotInGuild => "invite it",
@@ -94,8 +94,8 @@ impl fmt::Display for WriteBar {
     }
 }
 
-/// What the library's own account, the moderator, surely may not do in a channel; by default nothing is known. `Display` says it
-/// in sentences, with what to do, and nothing where nothing is known.
+/// The permissions that the library's own account, the moderator, surely lacks in a channel. The default is that none
+/// is known to be missing. `Display` says them in sentences, with what you can do, and is empty if none is known.
 ///
 /// ```
 /// use dirigent::operate::OwnLacks;
@@ -109,14 +109,14 @@ impl fmt::Display for WriteBar {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OwnLacks {
-    /// What keeps it from writing: it posts triggers and notices.
+    /// The reason why the moderator cannot write. It has to post triggers and notices.
     pub write_bar: Option<WriteBar>,
-    /// Whether it may not read the history.
+    /// `true` if the moderator may not read the history.
     pub is_history_hidden: bool,
 }
 
 impl OwnLacks {
-    /// Nothing is known to be missing.
+    /// The value if no permission is known to be missing.
     pub(crate) const NONE: Self = Self { write_bar: None, is_history_hidden: false };
 }
 
