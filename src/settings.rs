@@ -1,5 +1,5 @@
-//! What a host may choose: the rules themselves are in [`Config`](crate::Config), how they are carried out in
-//! [`Settings`].
+//! The settings that you can choose. The rules themselves are in [`Config`](crate::Config), and [`Settings`] says how
+//! they are carried out.
 
 pub(crate) mod hooks;
 mod identity_line;
@@ -36,7 +36,7 @@ pub use rules::Rules;
 pub use rules::config as config_form;
 pub use texts::Texts;
 
-/// How decisions are carried out, in groups; the rules themselves are in [`Config`](crate::Config).
+/// Settings, in groups, of how decisions are carried out. The rules themselves are in [`Config`](crate::Config).
 ///
 /// ```
 /// use dirigent::Settings;
@@ -48,30 +48,32 @@ pub use texts::Texts;
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Settings {
-    /// The words of everything that the moderator says.
+    /// The texts of all the moderator's messages.
     pub texts: Texts,
-    /// What a text means: silence, the end of a turn, stop words.
+    /// The meaning of texts: silence, the end of a turn, stop words.
     pub reading: ReadingRules,
-    /// How agents are called, and when one counts as away.
+    /// Calls of agents, and when an agent counts as away.
     pub hooks: Hooks,
-    /// How much, and how many at once.
+    /// Limits on amounts, and on work at the same time.
     pub limits: LimitRules,
-    /// How long is waited, and how far is looked back.
+    /// Limits on waits, and on how far back messages are read.
     pub time_limits: TimeLimits,
-    /// Whether a hosted agent's account shows that it is typing while the agent runs. Default: no.
+    /// If `true`, a hosted agent's account shows that it is typing while the agent runs. The default is `false`.
     pub typing: bool,
-    /// Whether a thread that was never given a mode takes over that of its parent, chat or report,
-    /// when something is said in it, or was said in the last hour while the gateway or the process was away. Default: no, each
-    /// stands alone.
+    /// If `true`, a thread that was never given a mode takes over its parent's mode, chat or report. This happens when
+    /// someone writes in the thread, or wrote there in the last hour while the gateway or the process was away. The
+    /// default is `false`, so that each thread stands alone.
     pub inherit_parent_mode: bool,
 }
 
 impl Settings {
-    /// How old the newest message of a thread without a mode may be that was said while the gateway or the process was away, so that
-    /// the thread takes over its parent's mode ([`inherit_parent_mode`](Self::inherit_parent_mode)): an hour.
+    /// The age limit for the newest message of a thread without a mode, if people wrote it while the gateway or the
+    /// process was away. Up to this age the thread takes over its parent's mode
+    /// ([`inherit_parent_mode`](Self::inherit_parent_mode)). It is an hour.
     pub const MISSED_IN_THREAD: Duration = Duration::from_secs(60 * 60);
 
-    /// The same with a change: outside this crate `Settings` cannot be written with `..`.
+    /// Changes the settings and returns them. You need it because outside of this crate you cannot write `Settings`
+    /// with `..`.
     ///
     /// ```
     /// let settings = dirigent::Settings::default().with(|settings| settings.limits.reply_parts_max = 3);
@@ -83,10 +85,12 @@ impl Settings {
         self
     }
 
-    /// Carries decisions out as the specification describes it that this library began with, which knows no stop word, no resume word and
-    /// no limit on the channels that agents create, and takes only the bare word for silence. Where it says nothing it is as by default: posts keep
-    /// their pace, since Discord refuses them otherwise; a reply is ten messages at most, since one agent would
-    /// fill the channel; what was missed in a gap is read, since people would wait for an answer.
+    /// Settings that follow the original specification literally. They have no stop word, no resume word and no limit
+    /// on the channels that agents create, and only the bare `NO_REPLY` counts as silence.
+    ///
+    /// If the specification says nothing about a setting, it has its default. Posts keep their pace, because Discord
+    /// refuses them otherwise. A reply has at most ten messages, because otherwise one agent could fill the channel.
+    /// Messages that were missed in a gap are read, because people wait for an answer to them.
     pub fn seed_literal() -> Self {
         let mut settings = Self::default();
         settings.reading.silence = SilencePolicy::Strict;
@@ -97,7 +101,7 @@ impl Settings {
         settings
     }
 
-    /// How the message flow carries decisions out: with its signal, which is taken off.
+    /// Settings of the message flow, with its signal. The signal is removed from what is posted.
     pub fn message_flow() -> Self {
         let mut settings = Self::default();
         settings.reading.completion = CompletionPolicy::Signal(Signal::default());

@@ -1,8 +1,8 @@
-//! How agents are called, and when one counts as away.
+//! How agents are called, and when an agent counts as away.
 
 use std::time::Duration;
 
-/// How agents are called, and when one counts as away.
+/// Settings for calls of agents, and for when an agent counts as away.
 ///
 /// ```
 /// let hooks = dirigent::settings::Hooks::default();
@@ -11,19 +11,19 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hooks {
-    /// The model that a denied run may be sent to where the host cannot skip it. Default
-    /// `dirigent/no-reply`.
+    /// The model name for a denied run whose host cannot skip it. The default is `dirigent/no-reply`.
     pub no_reply_model: String,
-    /// Whether an agent that neither the library nor a waker can call is woken by a trigger message.
-    /// Default true. Without, its host must ask by itself whether the turn has come.
+    /// If `true`, a trigger message wakes an agent that neither the library nor a waker can call. The default is
+    /// `true`. If you set it to `false`, the host of such an agent must ask by itself whether the turn has come.
     pub notify: bool,
-    /// When an agent whose heartbeats stay away counts as offline. Default: never; the host says so.
+    /// The time without a heartbeat after which an agent counts as offline. The default is `None`: agents go offline
+    /// only if the host says so.
     pub heartbeat: Option<Heartbeat>,
-    /// After how many calls in a row that failed or panicked, in whatever channels, a hosted agent counts as
-    /// offline; 0 is taken for 1. It comes back with [`Dirigent::agent_online`](crate::Dirigent::agent_online) or
-    /// a [heartbeat](crate::Dirigent::heartbeat). Default: never; its turn is over each time.
+    /// The number of failures or panics in a row after which a hosted agent counts as offline, whatever the channels. 0
+    /// counts as 1. The agent comes back with [`Dirigent::agent_online`](crate::Dirigent::agent_online) or a
+    /// [heartbeat](crate::Dirigent::heartbeat). The default is `None`: a failure ends only the turn.
     pub offline_after_failures: Option<u32>,
-    /// What becomes of a hosted run that a crash cut off. Default: it is skipped.
+    /// The treatment of a hosted run that a crash cut off. The default is to skip it.
     pub lost_runs: LostRuns,
 }
 
@@ -39,7 +39,7 @@ impl Default for Hooks {
     }
 }
 
-/// What becomes of a run that a crash cut off.
+/// The treatment of a run that a crash cut off.
 ///
 /// ```
 /// use dirigent::settings::LostRuns;
@@ -48,21 +48,20 @@ impl Default for Hooks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LostRuns {
-    /// Its turn is over. What it was given is for the next turn, which is the same agent's where no other takes
-    /// one.
+    /// The turn is over. Its messages are for the next turn. That is the same agent's turn if no other agent takes one.
     Skip,
-    /// Its agent is asked once more. In a discussion whose initiator was reminded and ran, the reminder is posted
-    /// again first, three times in all while nothing is said; then the run is over.
+    /// The agent is asked once more. In a discussion whose initiator ran after the reminder, the reminder is posted
+    /// again first. If nobody says anything, this happens three times in all, and then the run is over.
     Rerun,
-    /// As [`LostRuns::Skip`] for agents that the library calls. Runs of agents that the host calls in other
-    /// processes go on, and keep what remains of [`Deadlines::run`](super::Deadlines::run). Without such a
-    /// deadline a run keeps the floor until the host says that it ended, its agent goes offline, or a
-    /// person or an operator stops the channel: set one.
+    /// Hosted agents are treated as with [`LostRuns::Skip`]. Runs of agents that the host calls in other processes go
+    /// on, with the rest of their time of [`Deadlines::run`](super::Deadlines::run). Set this deadline. Without it a
+    /// run keeps the floor until the host reports its end, its agent goes offline, or a person or an operator stops the
+    /// channel.
     Keep,
 }
 
-/// After how many missed heartbeats an agent counts as offline: once `period` times `misses` have passed
-/// since the newest sign of life of this agent. The default is 30 seconds and 3 misses.
+/// Says when an agent counts as offline: once `period` times `misses` have passed since its newest sign of life. The
+/// default is 30 seconds and 3 misses.
 ///
 /// ```
 /// let usual = dirigent::settings::Heartbeat::default();
@@ -73,12 +72,12 @@ pub enum LostRuns {
 pub struct Heartbeat {
     /// The time between two heartbeats of one agent.
     pub period: Duration,
-    /// The number of heartbeats that may be missing; 0 is taken for 1.
+    /// The number of missed heartbeats. 0 counts as 1.
     pub misses: u32,
 }
 
 impl Heartbeat {
-    /// How long an agent may stay silent.
+    /// Returns how long an agent may be without a sign of life.
     pub(crate) fn limit(self) -> Duration {
         self.period.saturating_mul(self.misses.max(1))
     }

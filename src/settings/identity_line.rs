@@ -5,10 +5,10 @@ use std::fmt;
 use crate::text::plain::{NAME_CHARS_MAX, shown};
 use crate::values::identity::Identity;
 
-/// A line for an agent's prompt that says who it is.
+/// A line for an agent's prompt that says who the agent is.
 ///
-/// A name cannot break out of its line: what would start a new one, or turn its direction, becomes
-/// a space, and nothing in a name is taken for a field.
+/// A name cannot break out of its line. A character that would start a new line or change the direction of the text
+/// becomes a space, and a field within a name stays as it is.
 ///
 /// ```
 /// use dirigent::ports::Identity;
@@ -42,7 +42,7 @@ enum Field {
     DiscordUserId,
 }
 
-/// A template asks for a field that there is not.
+/// The error of a template that has an unknown field.
 ///
 /// ```
 /// let error = dirigent::settings::IdentityLine::new("I am {mood}").unwrap_err();
@@ -54,34 +54,34 @@ enum Field {
 pub struct UnknownField;
 
 impl IdentityLine {
-    /// The same in Chinese, with the account's name: `你是 {name}(Discord 账号: {accountId})`.
+    /// Returns the line in Chinese, with the account's name: `你是 {name}(Discord 账号: {accountId})`.
     pub fn chinese() -> Self {
         Self::of("你是 {name}(Discord 账号: {accountId})").0
     }
 
-    /// The default, in English: `You are {name} (<@{discordUserId}>)`. With the mention an agent recognises messages
-    /// that are addressed to it.
+    /// Returns the default line, in English: `You are {name} (<@{discordUserId}>)`. The mention lets an agent recognise
+    /// messages that are addressed to it.
     pub fn english() -> Self {
         Self::of("You are {name} (<@{discordUserId}>)").0
     }
 
-    /// A line of your own, with the fields `{name}`, `{accountId}` and `{discordUserId}`. A brace
-    /// that encloses no word stands for itself.
+    /// Creates a line of your own, with the fields `{name}`, `{accountId}` and `{discordUserId}`. A brace that encloses
+    /// no word stays as it is.
     ///
     /// # Errors
     ///
-    /// [`UnknownField`] when it asks for another field.
+    /// Fails with [`UnknownField`] if the template has another field.
     pub fn new(template: &str) -> Result<Self, UnknownField> {
         let (line, is_known) = Self::of(template);
         if is_known { Ok(line) } else { Err(UnknownField) }
     }
 
-    /// The line for an agent whose account is called like the agent itself.
+    /// Writes the line for an agent whose account has the agent's name.
     pub fn render(&self, identity: &Identity) -> String {
         self.render_for(identity, identity.agent_id.as_str())
     }
 
-    /// The line for an agent whose account the host calls by this name.
+    /// Writes the line for an agent whose account has another name.
     pub fn render_for(&self, identity: &Identity, account: &str) -> String {
         let mut line = String::new();
         for piece in &self.pieces {
@@ -99,7 +99,7 @@ impl IdentityLine {
         line
     }
 
-    /// The template's pieces, and whether all its fields are known.
+    /// Splits the template into pieces. Also returns whether all its fields are known.
     fn of(template: &str) -> (Self, bool) {
         let (mut pieces, mut text, mut is_known) = (Vec::new(), String::new(), true);
         let mut rest = template;
@@ -132,14 +132,14 @@ impl IdentityLine {
     }
 }
 
-/// The line in English.
+/// The default is the line in English.
 impl Default for IdentityLine {
     fn default() -> Self {
         Self::english()
     }
 }
 
-/// The template, with what it says of each field.
+/// Writes the template with its fields.
 impl fmt::Display for IdentityLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.pieces.iter().try_for_each(|piece| match piece {

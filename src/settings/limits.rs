@@ -1,20 +1,22 @@
-//! How much, how many at once, and how long is waited.
+//! Limits on amounts, on work at the same time, and on waits.
 
 use std::time::Duration;
 
-/// How long one attempt at a store may take, and a request at the start or of a tool with all its repetitions.
+/// The time limit of one attempt at a store. It is also the limit of a request at the start or of a tool, with all its
+/// retries.
 pub(crate) const WORK_TIME: Duration = Duration::from_secs(30);
 
-/// Repetitions of a failed request at the start and of tools. What a room posts is repeated for as long as it is wanted.
+/// The number of retries of a failed request at the start and of tools. The posts of a room are retried for as long as
+/// they are needed.
 pub(crate) const RETRIES: u32 = 3;
 
-/// Transitions kept for a slow listener; then it lags.
+/// The number of transitions that are kept for a slow listener. Beyond it the listener lags.
 pub(crate) const TRANSITIONS_KEPT: usize = 1_024;
 
-/// How many channels are looked at each time for messages of which no event told.
+/// The number of channels that one poll checks for lost events.
 pub(crate) const LOOKED_AT: usize = 100;
 
-/// How much, and how many at once.
+/// Limits on amounts, and on work at the same time.
 ///
 /// ```
 /// let limits = dirigent::settings::LimitRules::default();
@@ -24,39 +26,47 @@ pub(crate) const LOOKED_AT: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LimitRules {
-    /// How often may be posted.
+    /// The rate limits for posts.
     pub pacing: Pacing,
-    /// Most messages that the reply of a hosted agent, or an answer of the orchestrator, is posted as: 1 to
-    /// 1,000, default 10. What is beyond is not posted, and one message more says so. The agent is handed it back
-    /// with its next turn ([`Turn::late_answer`](crate::Turn::late_answer)), if it is not longer than 32 KiB. If a
-    /// reply that was cut is not posted whole either, its messages that were not posted come before that.
+    /// The highest number of messages for a reply of a hosted agent, or for an answer of the orchestrator. It is 1 to
+    /// 1,000, and the default is 10. Text beyond it is not posted, and one more message says so.
+    ///
+    /// The agent gets that text back with its next turn ([`Turn::late_answer`](crate::Turn::late_answer)), if it is not
+    /// longer than 32 KiB. If some messages of the shortened reply were not posted either, they come before it.
     pub reply_parts_max: usize,
-    /// How many channels one agent may create with the [tools](crate::tools), discussions included, in all guilds together.
-    /// Default 5 in an hour, which stops an agent that creates channels in a loop; `None` sets no limit, and a burst of 0 allows none.
-    /// A call beyond it is refused before anything is created ([`CreationLimit`](crate::tools::ToolError::CreationLimit)). Attempts
-    /// that surely created nothing do not count; those of which that is not known do. Counted in memory, by the driver's clock: a
-    /// restart begins anew.
+    /// The limit on channels that one agent may create with the [tools](crate::tools), including discussions, in all
+    /// guilds together. The default is 5 in an hour, which stops an agent that creates channels in a loop. `None` sets
+    /// no limit, and a burst of 0 allows no channel.
+    ///
+    /// A call beyond the limit fails before a channel is created
+    /// ([`CreationLimit`](crate::tools::ToolError::CreationLimit)). An attempt does not count if it surely created no
+    /// channel, but it counts if this is unknown. The counters are in memory and use the driver's clock, so a restart
+    /// resets them.
     pub creations: Option<Pace>,
-    /// Messages read by a poll, 1 to 100. Default 20.
+    /// The number of messages that a poll reads, 1 to 100. The default is 20.
     pub poll_limit: u8,
-    /// Most messages that an agent is handed with a turn ([`Turn::missed`](crate::Turn::missed)), at least 1. If people said
-    /// more, the oldest come first and the rest comes with the agent's next turns: the channel wakes for it by itself, unless
-    /// it reached a ceiling, an agent awaits a person, or each agent failed. Then it goes on at the next message of a
-    /// person. Default 500.
+    /// The highest number of messages that an agent gets with a turn ([`Turn::missed`](crate::Turn::missed)). It is at
+    /// least 1, and the default is 500. If people wrote more, the oldest messages come first, and the rest comes with
+    /// the agent's next turns.
+    ///
+    /// The channel wakes by itself for the rest. The exceptions are a channel that reached a ceiling, one in which an
+    /// agent awaits a person, and one in which each agent failed. Such a channel goes on at the next message of a
+    /// person.
     pub missed_max: usize,
-    /// About how many bytes of messages an agent is handed with a turn: their texts, and 32 for each besides. One message
-    /// always is. Default 64 KiB.
+    /// The approximate number of bytes of messages that an agent gets with a turn: their texts, plus 32 for each
+    /// message. The agent always gets at least one message. The default is 64 KiB.
     pub missed_bytes_max: usize,
-    /// About how many bytes of messages the whole process keeps in memory for agents that are still to be handed them. Above,
-    /// the channel that was idle longest lets its own go; they are read again from the chat once an agent needs them.
-    /// Default 64 MiB.
+    /// The approximate number of bytes of messages that the whole process keeps in memory for agents that have not got
+    /// them yet. Above this limit the channel that was idle longest drops its messages. They are read from the chat
+    /// again when an agent needs them. The default is 64 MiB.
     pub texts_bytes_max: usize,
-    /// Most hosted agents that run at once, and most questions to the orchestrator that are asked at once, each counted by
-    /// itself: a question is often asked while an agent runs. Default 1,024; what is beyond waits.
+    /// The highest number of hosted agents that run at once, and of questions to the orchestrator at once. Each is
+    /// counted by itself, because a question is often asked while an agent runs. Further calls wait. The default is
+    /// 1,024.
     pub calls_max: usize,
-    /// Most calls of one hosted agent at once, in all channels together, at least 1. Set it if your model takes no more, for
-    /// example because it runs on one graphics card. Further calls wait, and the oldest goes first. Default: only
-    /// [`LimitRules::calls_max`] limits them.
+    /// The highest number of calls of one hosted agent at once, in all channels together, at least 1. Set it if your
+    /// model takes no more, for example because it runs on one graphics card. Further calls wait, and the oldest goes
+    /// first. The default is `None`: only [`LimitRules::calls_max`] limits them.
     pub agent_calls_max: Option<usize>,
 }
 
@@ -76,7 +86,7 @@ impl Default for LimitRules {
     }
 }
 
-/// How long is waited, and how far is looked back.
+/// Limits on waits, and on how far back messages are read.
 ///
 /// ```
 /// let limits = dirigent::settings::TimeLimits::default();
@@ -85,19 +95,23 @@ impl Default for LimitRules {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TimeLimits {
-    /// How long one attempt at the chat may take before it counts as unanswered. Default 10 s.
+    /// The time limit of one attempt at the chat. After that it counts as unanswered. The default is 10 s.
     pub request: Duration,
-    /// How long a public call may wait for the store. Default 10 s.
+    /// The longest wait of a public call for the store. The default is 10 s.
     pub call: Duration,
-    /// Human messages missed while the process was down wake a channel only if they are younger. Default
-    /// 15 min. Those missed while it was up, since the gateway or the network was away, wake as long as a
-    /// chat that is away is waited for, too: if they are younger than
-    /// [`Deadlines::outage_max`](super::Deadlines::outage_max), by default 1 h.
+    /// The age limit of people's messages that were missed while the process was down. Only younger ones wake a
+    /// channel. The default is 15 min.
+    ///
+    /// Messages may also be missed while the process is up, because the gateway or the network was away. They wake a
+    /// channel if they are younger than [`Deadlines::outage_max`](super::Deadlines::outage_max), by default 1 h,
+    /// because this is how long Dirigent waits for a chat that is away.
     pub missed_wake_max: Duration,
-    /// How often channels are looked at for messages of which no event told, at least a second. Each time it is 100 of them, each
-    /// with one request unless much was missed: first those in memory, which spoke in the last minutes, then the others in turn,
-    /// to which a quarter is always left. A channel that becomes dormant is looked at once more, if it was not since
-    /// something was said there. Default 5 min. `None`: never; then a lost event is found by the next restart or
+    /// The interval of the poll that checks channels for lost events, at least a second. The default is 5 min. Each
+    /// poll checks 100 channels, with one request for each unless much was missed. Channels in memory come first,
+    /// because they spoke in the last minutes. The others follow in turn, and always get at least a quarter of the
+    /// poll. A channel that becomes dormant is checked once more, unless it was checked after its last message.
+    ///
+    /// `None` switches the poll off. A lost event is then found at the next restart or
     /// [`Dirigent::reconnected`](crate::Dirigent::reconnected), unless the channel became dormant before.
     pub backfill: Option<Duration>,
 }
@@ -113,7 +127,7 @@ impl Default for TimeLimits {
     }
 }
 
-/// How often may be posted: a burst within a window each.
+/// Rate limits for posts. Each limit allows `burst` posts within `window`.
 ///
 /// ```
 /// use dirigent::settings::Pacing;
@@ -122,15 +136,15 @@ impl Default for TimeLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pacing {
-    /// Posts in one channel. Default 5 in 5 s.
+    /// The limit on posts in one channel. The default is 5 in 5 s.
     pub channel: Option<Pace>,
-    /// Triggers for one agent in one channel. Default 15 in 60 s.
+    /// The limit on triggers for one agent in one channel. The default is 15 in 60 s.
     pub agent: Option<Pace>,
-    /// Posts in all channels together. Default 40 in 1 s, below Discord's 50 requests.
+    /// The limit on posts in all channels together. The default is 40 in 1 s, below Discord's 50 requests.
     pub global: Option<Pace>,
 }
 
-/// A number of posts, or of channels created, within a length of time.
+/// A limit on posts, or on new channels, within a period of time.
 ///
 /// ```
 /// use dirigent::settings::Pace;
@@ -141,14 +155,14 @@ pub struct Pacing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "two numbers that hosts write down")]
 pub struct Pace {
-    /// The most of them.
+    /// The highest number of them.
     pub burst: usize,
-    /// In any stretch of this length.
+    /// The period. The limit holds for any period of this length.
     pub window: Duration,
 }
 
 impl Pacing {
-    /// No pacing: for tests and for chats without limits.
+    /// No rate limits, for tests and for chats without limits.
     pub const fn off() -> Self {
         Self { channel: None, agent: None, global: None }
     }

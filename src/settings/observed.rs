@@ -1,21 +1,22 @@
-//! How a bot is observed that runs without asking.
+//! Settings of a bot that runs without asking, and that the library observes.
 
 use std::time::Duration;
 
 use dirigent_core::Outcome;
 use dirigent_core::text::SilencePolicy;
 
-/// How a bot takes turns that you do not change: it answers when it is mentioned, and runs without asking. Give it to
-/// [`Builder::observe`](crate::host::Builder::observe).
+/// Settings that let a bot take turns without a change to it. The bot answers when it is mentioned, and runs without
+/// asking. Pass them to [`Builder::observe`](crate::host::Builder::observe).
 ///
-/// When its turn comes, the moderator's trigger mentions it. Its first sign after that (a message, an edit, typing) begins its run.
-/// The run ends once it is quiet: [`Confirmation::quiet_period`](crate::settings::Confirmation::quiet_period) after its last message,
-/// and not while it types. A bot that gives no sign passes, but only after the history was read, because an event may have been
+/// When the bot's turn comes, the moderator's trigger mentions it. Its first sign after that (a message, an edit,
+/// typing) begins its run. The run ends when the bot is quiet, which is
+/// [`Confirmation::quiet_period`](crate::settings::Confirmation::quiet_period) after its last message, and not while it
+/// types. A bot without a sign passes, but only after the library has read the history, because an event may have been
 /// lost.
 ///
-/// What it writes outside of its turn moves no turn. It counts towards the ceilings, and `/why` says how often it happened and
-/// what to set at that bot ([`remedy`](Self::remedy)). Dirigent cannot hold such a bot back: what it has begun to write before a
-/// stop is still posted.
+/// A message that the bot writes outside of its turn moves no turn. It counts towards the ceilings. `/why` says how
+/// often this happened, and which setting of that bot prevents it ([`remedy`](Self::remedy)). Dirigent cannot hold such
+/// a bot back, so a message that the bot began before a stop is still posted.
 ///
 /// ```
 /// use dirigent::settings::ObservedBot;
@@ -27,32 +28,35 @@ use dirigent_core::text::SilencePolicy;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ObservedBot {
-    /// After how long without a sign the turn ends as a pass. It counts from the trigger, or from the last sign if that brought no
-    /// message. Default 15 s.
+    /// The time without a sign after which the turn ends as a pass. It counts from the trigger, or from the last sign
+    /// if that brought no message. The default is 15 s.
     pub silent_after: Duration,
-    /// For how long no trigger is posted for a turn that a person's message began which mentions the bot itself, because such a
-    /// bot may answer the person at once. Zero if it answers only the moderator: then it is triggered at once. Default
-    /// 5 s.
+    /// The delay of the trigger if a person's message that mentions the bot began the turn, because such a bot may
+    /// answer the person at once. Set it to zero if the bot answers only the moderator, so that the trigger comes at
+    /// once. The default is 5 s.
     pub answers_people_within: Duration,
-    /// How long the trigger stays in the channel at least, so that a bot can react to it or answer it. Default 5 s.
+    /// The shortest time that the trigger stays in the channel, so that the bot can react to it or answer it. The
+    /// default is 5 s.
     pub trigger_stays: Duration,
-    /// Messages with which the bot passes, in any case; the whole message, without white space around it. So are those that
-    /// [`ReadingRules::silence`](crate::settings::ReadingRules::silence) knows. The first of them is named in its trigger
-    /// ([`Texts::pass_hint`](crate::settings::Texts::pass_hint)). Default `[[pass]]`.
+    /// The messages with which the bot passes, in upper or lower case. The whole message must match, without white
+    /// space around it. Messages that [`ReadingRules::silence`](crate::settings::ReadingRules::silence) knows are
+    /// passes, too. The trigger names the first of these words
+    /// ([`Texts::pass_hint`](crate::settings::Texts::pass_hint)). The default is `[[pass]]`.
     pub pass_words: Vec<String>,
-    /// Messages with which the program around the bot says that a run failed; the whole message, or its beginning where the text ends
-    /// with `*`. So are those that [`SilencePolicy::is_notice`](crate::settings::SilencePolicy::is_notice) knows. Such a turn counts as
-    /// failed. Default: none.
+    /// The messages with which the program around the bot reports that a run failed. The whole message must match, or
+    /// only its beginning if the text ends with `*`. Messages that
+    /// [`SilencePolicy::is_notice`](crate::settings::SilencePolicy::is_notice) knows are such notices, too. The turn
+    /// then counts as failed. The default is none.
     pub notices: Vec<String>,
-    /// Whether the moderator deletes a pass word or a notice that the bot writes in its turn. It needs the permission to delete
-    /// messages of others. Default: no.
+    /// If `true`, the moderator deletes a pass word or a notice that the bot writes in its turn. It needs the
+    /// permission to delete messages of others. The default is `false`.
     pub removes: bool,
-    /// What to set at this bot so that it writes only in its turn, as a whole sentence. Default: to answer only the
-    /// moderator's mentions.
+    /// The setting of this bot that makes it write only in its turn, as a whole sentence. The default tells people to
+    /// let it answer only the moderator's mentions.
     pub remedy: String,
 }
 
-/// How a run ends with a message that says nothing.
+/// The end of a run with a message that says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EmptyEnd {
     Pass,
@@ -83,8 +87,9 @@ impl Default for ObservedBot {
 }
 
 impl ObservedBot {
-    /// For an agent of OpenClaw (2026.9) without a plugin: its notices, and the setting that keeps it to its turns. `silent_after` is
-    /// 30 s, because its first run after a start takes long, and it is hardly ever silent.
+    /// Settings for an agent of OpenClaw (2026.9) without a plugin. They contain its notices, and the setting that
+    /// keeps it to its turns. `silent_after` is 30 s, because its first run after a start takes long, and it is rarely
+    /// silent.
     ///
     /// ```
     /// use dirigent::settings::ObservedBot;
@@ -106,7 +111,8 @@ impl ObservedBot {
         }
     }
 
-    /// The same with a change: outside this crate it cannot be written with `..`.
+    /// Changes the settings and returns them. You need it because outside of this crate you cannot write them with
+    /// `..`.
     ///
     /// ```
     /// let eager = dirigent::settings::ObservedBot::default().with(|bot| bot.removes = true);
@@ -118,7 +124,7 @@ impl ObservedBot {
         self
     }
 
-    /// How the run ends with this message if the message says nothing else: a pass or a failure.
+    /// Returns how the run ends with this message, a pass or a failure, if the message says nothing else.
     pub(crate) fn says_nothing(&self, silence: SilencePolicy, text: &str) -> Option<EmptyEnd> {
         let text = text.trim();
         let is_word = |word: &String| word.trim().to_lowercase() == text.to_lowercase();

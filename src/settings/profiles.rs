@@ -1,4 +1,4 @@
-//! Whole sets of rules to choose from, and the JSON form of one of them, the message flow.
+//! Complete sets of rules to choose from, and the JSON form of one of them, the message flow.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Texts;
 use crate::Settings;
 
-/// A set of rules that belong together. Written `dirigent`, `seed_literal` or `message_flow`.
+/// A set of rules that belong together. Its written form is `dirigent`, `seed_literal` or `message_flow`.
 ///
 /// ```
 /// use dirigent::settings::profiles::Profile;
@@ -27,16 +27,16 @@ pub enum Profile {
     /// The default rules: [`Config::default`] and [`Settings::default`].
     #[default]
     Dirigent,
-    /// The specification that this library began with, to the letter, without safety nets and stop words: see
-    /// [`Config::seed_literal`] and [`Settings::seed_literal`].
+    /// The original specification, to the letter, without safety nets and stop words. See [`Config::seed_literal`] and
+    /// [`Settings::seed_literal`].
     SeedLiteral,
-    /// The message flow: a turn lasts until its signal, sixty seconds at most, and what
-    /// happens to it is announced: see [`Config::message_flow`].
+    /// The message flow. A turn lasts until its signal, at most sixty seconds, and notices announce what happens to it.
+    /// See [`Config::message_flow`].
     MessageFlow,
 }
 
 impl Profile {
-    /// The rules, and how they are carried out.
+    /// Returns the rules, and the settings of how they are carried out.
     pub fn rules(self) -> (Config, Settings) {
         match self {
             Self::Dirigent => (Config::default(), Settings::default()),
@@ -46,9 +46,9 @@ impl Profile {
     }
 }
 
-/// The configuration of the message flow, as JSON. Every key may be left out.
-/// Beside `turnBehavior` there may be keys of other programs, which share the file; inside of it an
-/// unknown key is refused, since a misspelt deadline would be none.
+/// The configuration of the message flow, as JSON. You may leave out every key. Besides `turnBehavior` there may be
+/// keys of other programs that share the file. Inside of it an unknown key is an error, because a misspelt deadline
+/// would have no effect.
 ///
 /// ```
 /// use dirigent::settings::profiles::FlowConfig;
@@ -65,11 +65,11 @@ impl Profile {
 #[serde(rename_all = "camelCase", default)]
 #[expect(clippy::exhaustive_structs, reason = "the seed's own form")]
 pub struct FlowConfig {
-    /// What becomes of a turn.
+    /// The treatment of turns.
     pub turn_behavior: TurnBehavior,
 }
 
-/// The part of [`FlowConfig`] that is about turns.
+/// The part of [`FlowConfig`] about turns.
 ///
 /// ```
 /// let behavior = dirigent::settings::profiles::TurnBehavior::default();
@@ -80,19 +80,17 @@ pub struct FlowConfig {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TurnBehavior {
-    /// How long a turn may last, in seconds; at least 1.
+    /// The longest time of a turn, in seconds, at least 1.
     pub timeout_seconds: u32,
-    /// Whether a notice in the channel says that a turn took longer.
+    /// If `true`, a notice in the channel says that a turn timed out.
     pub announce_timeouts: bool,
-    /// The words of that notice; `{agent}` is the agent's name.
+    /// The text of that notice. `{agent}` is the agent's name.
     pub timeout_message: String,
-    /// What a person's message does to a turn under way: the message flow of other
-    /// programs has no such key.
+    /// The effect of a person's message on the current turn. The message flow of other programs has no such key.
     pub human_interrupt: InterruptMode,
 }
 
-/// What a person's message does to a turn under way, as it is written in JSON: `inject`, `queue` or
-/// `interrupt`.
+/// The effect of a person's message on the current turn. Its form in JSON is `inject`, `queue` or `interrupt`.
 ///
 /// ```
 /// use dirigent::settings::profiles::InterruptMode;
@@ -103,12 +101,12 @@ pub struct TurnBehavior {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum InterruptMode {
-    /// It is handed to the speaker at once.
+    /// The speaker gets the message at once.
     #[default]
     Inject,
-    /// It is held until the turn ends.
+    /// The message is held until the turn ends.
     Queue,
-    /// The turn waits until the orchestrator has answered it.
+    /// The turn waits until the orchestrator has answered the message.
     Interrupt,
 }
 
@@ -134,11 +132,11 @@ impl Default for TurnBehavior {
 }
 
 impl FlowConfig {
-    /// The rules of [`Profile::MessageFlow`] with these choices.
+    /// Returns the rules of [`Profile::MessageFlow`] with these choices.
     ///
     /// # Errors
     ///
-    /// A value that cannot be obeyed.
+    /// Fails if a value cannot work.
     pub fn rules(&self) -> Result<(Config, Settings), ConfigError> {
         let TurnBehavior { timeout_seconds, announce_timeouts, timeout_message, human_interrupt } =
             &self.turn_behavior;

@@ -1,11 +1,12 @@
-//! What a text means, of an agent or of a person.
+//! The meaning of a text of an agent or a person.
 
 use dirigent_core::text::{CompletionPolicy, HumanMarker, SilencePolicy};
 use dirigent_core::{Outcome, Tail, text};
 
 use crate::record::channel::ReplyEnd;
 
-/// What a text means: whether an agent has nothing to say, whether it is done, and whether a person stops the channel.
+/// Settings for the meaning of a text: whether an agent has nothing to say, whether it is done, and whether a person
+/// stops the channel.
 ///
 /// ```
 /// let reading = dirigent::settings::ReadingRules::default();
@@ -14,38 +15,47 @@ use crate::record::channel::ReplyEnd;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadingRules {
-    /// What counts as silence. Default [`SilencePolicy::Tolerant`]: `NO_REPLY`, also in quotation marks or emphasis or with
-    /// final punctuation.
+    /// The texts that count as silence. The default is [`SilencePolicy::Tolerant`], which accepts `NO_REPLY`, also in
+    /// quotation marks or emphasis, or with final punctuation.
     pub silence: SilencePolicy,
-    /// What completes a turn: the end of its run (default), or a signal in a reply. A hosted reply
-    /// is posted without the signal, unless the signal says otherwise.
+    /// The completion of a turn: the end of its run (the default), or a signal in a reply. A hosted reply is posted
+    /// without the signal, unless the signal says otherwise.
     pub completion: CompletionPolicy,
-    /// The mark at a reply's end with which an agent asks for a person: everybody waits until one writes.
-    /// Default: there is none.
+    /// The mark at the end of a reply with which an agent asks for a person. All agents then wait until a person
+    /// writes. The default is `None`.
     pub human_marker: Option<HumanMarker>,
-    /// Whether a hosted agent's reply is left out that says nothing new since a person last wrote: it counts as having nothing to add
-    /// ([`Cause::Repeated`](crate::operate::Cause::Repeated)), and the agent learns of it. A copy of what this or another agent said is
-    /// left out at once. What says the same in other words, thanks or agrees is left out when its agent has done that already and no reply has
-    /// said anything new meanwhile. New are words that were not said, and numbers, letters, code, negations, directions and pictures of boards in
-    /// another order; votes, questions and their answers are never left out. If a person asks for a song or another form in which words come
-    /// back, a copy is left out only when its agent says the third one. How well that works is measured in `verify/evenings`.
+    /// If `true`, a hosted agent's reply that says nothing new since a person last wrote is not posted. It counts as a
+    /// pass ([`Cause::Repeated`](crate::operate::Cause::Repeated)), and the agent learns of it. The default is `true`.
     ///
-    /// What an agent posts itself, through a gateway of its own, counts in the same way, by the text that its host reports or by its
-    /// messages, but stays in the channel: the library does not see it before it is posted. Of a hosted reply the texts and addresses of its
-    /// embeds are compared too, and the name, size and beginning of each file; what an agent posts itself with an embed or a file is not
-    /// compared. Of what was said hashes are kept, never a text, in about 5 KB of a channel that talks. Default true.
+    /// A copy of what this or another agent said is left out at once. A reply that says the same in other words, thanks
+    /// or agrees is left out if its agent has already done so, and no reply since then said anything new. New words
+    /// count as new. So do numbers, letters, code, negations, directions and pictures of boards in another order.
+    /// Votes, questions and their answers are never left out.
+    ///
+    /// If a person asks for a song, or for another form in which words come back, a copy is left out only when its
+    /// agent says it for the third time. `verify/evenings` measures how well this works.
+    ///
+    /// Messages that an agent posts itself, through a gateway of its own, count in the same way. They are compared by
+    /// the text that the host reports or by the messages, but they stay in the channel, because the library sees them
+    /// only after they are posted.
+    ///
+    /// For a hosted reply the library also compares the texts and addresses of its embeds, and the name, size and
+    /// beginning of each file. Messages with an embed or a file that an agent posts itself are not compared. The
+    /// library keeps only hashes of what was said, in about 5 KB for each channel that talks.
     pub skip_repetitions: bool,
-    /// If you set this, agents stay silent while people talk to each other: a person's message wakes no agent if it mentions
-    /// none and is for another person, for example `<@bob> lunch?` or a reply to what Bob said. Agents read it with the next
-    /// question. It resets no ceiling, because it asks no agent. Words that stop or resume the channel still act. A
-    /// message for a bot wakes agents, as far as the chat tells who is one ([`ChatMessage::mentioned_bots`](crate::ChatMessage::mentioned_bots)).
-    /// Default false.
+    /// If `true`, agents stay silent while people talk to each other. A person's message then wakes no agent if it
+    /// mentions none and is for another person, for example `<@bob> lunch?` or a reply to what Bob said. Agents read it
+    /// with the next question.
+    ///
+    /// Such a message resets no ceiling, because it asks no agent. Words that stop or resume the channel still work. A
+    /// message for a bot wakes agents, as far as the chat tells which accounts are bots
+    /// ([`ChatMessage::mentioned_bots`](crate::ChatMessage::mentioned_bots)). The default is `false`.
     pub skip_talk_of_people: bool,
-    /// A person's message that is one of these and nothing else stops the channel; see
-    /// [`ReadingRules::is_stop_word`] for how it is read. Default `stop`, `停` and `停止`.
+    /// The stop words. A person's message that is only one of these stops the channel. [`ReadingRules::is_stop_word`]
+    /// says how it is read. The default is `stop`, `停` and `停止`.
     pub stop_words: Vec<String>,
-    /// A person's message that is one of these and nothing else resumes a channel that is stopped or
-    /// held; elsewhere it is conversation. Default `resume`, `继续` and `恢复`.
+    /// The resume words. A person's message that is only one of these resumes a channel that is stopped or on hold. In
+    /// any other channel it is an ordinary message. The default is `resume`, `继续` and `恢复`.
     pub resume_words: Vec<String>,
 }
 
@@ -64,7 +74,7 @@ impl Default for ReadingRules {
 }
 
 impl ReadingRules {
-    /// How a run ended whose text this is, by the policies of silence and completion and the mark.
+    /// Returns how a run with this text ended, by the policies of silence and completion, and by the mark.
     pub fn outcome(&self, text: &str) -> Outcome {
         match &self.human_marker {
             Some(marker) => marker.outcome(&self.completion, self.silence, text),
@@ -72,12 +82,12 @@ impl ReadingRules {
         }
     }
 
-    /// The tail by which a text is recognised, reported or posted.
+    /// Returns the tail by which a text is recognised, whether it is reported or posted.
     pub(crate) fn tail(&self, text: &str) -> Tail {
         self.completion.tail(text)
     }
 
-    /// What of a hosted agent's text is posted, and what becomes of its turn then; nothing when it has
+    /// Returns the part of a hosted agent's text that is posted, and how the turn ends then. `None` if the agent has
     /// nothing to say.
     pub(crate) fn reply<'a>(&self, text: &'a str, has_more: bool) -> Option<(&'a str, ReplyEnd)> {
         let text::Reading { delivered, is_complete } = self.completion.read(self.silence, text);

@@ -1,4 +1,4 @@
-//! All settings of a host, as one file.
+//! All settings of a host in one file.
 
 use dirigent_core::Config;
 use dirigent_core::config::{
@@ -18,11 +18,11 @@ use super::{
 };
 use crate::Settings;
 
-/// Everything that a host may choose, as it is written in one file, in whatever format serde reads.
+/// All settings of a host, as they stand in one file. Use any format that serde reads.
 ///
-/// The groups of [`Config`] and of [`Settings`] stand beside each other, each a table. What a file does not name is as by
-/// default. Times have a unit (`"45s"`, `"1h 30m"`); what may be switched off is off with `"none"`. A name that is no setting
-/// is refused with all that encloses it, and so is a value that cannot be obeyed.
+/// The groups of [`Config`] and of [`Settings`] stand side by side, and each is a table. A setting that the file does
+/// not name has its default. Times have a unit (`"45s"`, `"1h 30m"`). You switch an optional setting off with `"none"`.
+/// An unknown name or a value that cannot work is an error, and the error names the setting with all tables around it.
 ///
 /// ```
 /// use dirigent::settings::Rules;
@@ -42,7 +42,7 @@ use crate::Settings;
 pub struct Rules {
     /// The rules.
     pub config: Config,
-    /// How they are carried out.
+    /// The settings of how the rules are carried out.
     pub settings: Settings,
 }
 
@@ -218,7 +218,7 @@ impl From<Profile> for Rules {
     }
 }
 
-/// Reads over what is there; an error begins with the name of the setting, with all that encloses it.
+/// Reads values over those that are there. An error begins with the name of the setting, with all tables around it.
 fn read<'de, T: Setting, D: Deserializer<'de>>(into: &mut T, from: D) -> Result<(), D::Error> {
     let mut track = Track::new();
     let read = into.read_over(serde_path_to_error::Deserializer::new(from, &mut track));
@@ -228,24 +228,25 @@ fn read<'de, T: Setting, D: Deserializer<'de>>(into: &mut T, from: D) -> Result<
     })
 }
 
-/// The rules alone, in the form that they have in [`Rules`]: for `#[serde(with = "…")]`. A recording keeps them so.
+/// The rules alone, in the form that they have in [`Rules`], for `#[serde(with = "…")]`. A recording stores its rules
+/// in this form.
 pub mod config {
     use super::{As, Config, Deserializer, Serialize as _, Serializer};
 
-    /// Writes all of them.
+    /// Writes all rules.
     ///
     /// # Errors
     ///
-    /// A value that has no form in a file yet.
+    /// Fails if a value has no form in a file yet.
     pub fn serialize<S: Serializer>(config: &Config, to: S) -> Result<S::Ok, S::Error> {
         As(config).serialize(to)
     }
 
-    /// Reads those that are named; the others are as by default.
+    /// Reads the rules that are named. The others have their defaults.
     ///
     /// # Errors
     ///
-    /// A name that is no setting, or a value that is none of it.
+    /// Fails if a name is unknown, or if a value is not valid.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Config, D::Error> {
         let mut config = Config::default();
         super::read(&mut config, from)?;

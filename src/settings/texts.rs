@@ -1,4 +1,4 @@
-//! The words of everything that the moderator says.
+//! The texts of the moderator's messages.
 
 use dirigent_core::Notice;
 use dirigent_core::text::IDLE_REMINDER;
@@ -6,7 +6,7 @@ use dirigent_core::text::IDLE_REMINDER;
 use crate::text::plain::{is_visible, literal};
 use crate::values::summary::Summary;
 
-/// The words of everything that the moderator says. Each can be replaced.
+/// The texts of all the moderator's messages. You can replace each of them.
 ///
 /// ```
 /// let texts = dirigent::settings::Texts::default();
@@ -16,52 +16,55 @@ use crate::values::summary::Summary;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Texts {
-    /// The words of the reminder of a discussion in which no agent has anything to say.
+    /// The reminder in a discussion in which no agent has anything to say.
     pub idle_reminder: String,
-    /// The words of the reminder of a discussion whose agents have talked as long as they may without a
-    /// person. Default [`CEILING_REMINDER`](Self::CEILING_REMINDER).
+    /// The reminder in a discussion whose agents have talked as long as they may without a person. The default is
+    /// [`CEILING_REMINDER`](Self::CEILING_REMINDER).
     pub ceiling_reminder: String,
-    /// The words of the notice in an archived channel.
+    /// The notice in an archived channel.
     pub archived_notice: String,
-    /// The words of the notice in a concluded discussion.
+    /// The notice in a concluded discussion.
     pub closed_notice: String,
-    /// The words of the notice at a ceiling.
+    /// The notice at a ceiling.
     pub ceiling_notice: String,
-    /// The words of the notice when an agent's turn timed out. `{agent}` is the agent's name for
-    /// people, or its id where it is not registered any more, as plain text that mentions no account.
+    /// The notice when an agent's turn timed out. `{agent}` is the agent's name for people, or its id if it is no
+    /// longer registered. It is plain text that mentions no account.
     pub timeout_notice: String,
-    /// The words of the notice when an agent went offline. `{agent}` as above.
+    /// The notice when an agent went offline. `{agent}` is the same name as in `timeout_notice`.
     pub disconnect_notice: String,
-    /// The words of the notice when a budget is spent.
+    /// The notice when a budget is spent.
     pub budget_notice: String,
-    /// The words of the notice when a person or an operator stopped the channel.
+    /// The notice when a person or an operator stopped the channel.
     pub stopped_notice: String,
-    /// The words of the notice when a stop or a hold was ended, and the agents go on.
+    /// The notice when a stop or a hold was ended, and the agents go on.
     pub resumed_notice: String,
-    /// The words of the notice when a stop or a hold was ended and nothing is left to go on with, for example because
-    /// every agent had finished: they say what is needed.
+    /// The notice when a stop or a hold was ended and the agents have nothing to go on with, for example because each
+    /// of them had finished. It says what is needed.
     pub resumed_idle_notice: String,
-    /// The words that end a reply of which not everything is posted, as far as one message takes them; empty for none.
+    /// The text at the end of a reply that is not posted completely, as far as one message takes it. Leave it empty for
+    /// no such text.
     pub cut_notice: String,
-    /// What a trigger message also says to an agent whose newest reply repeated what was said; empty for nothing.
+    /// An addition to the trigger message for an agent whose newest reply repeated what was said. Leave it empty for no
+    /// addition.
     pub repetition_hint: String,
-    /// What a trigger message also says to an observed agent ([`ObservedBot`](crate::settings::ObservedBot)); `{passWord}` is the
-    /// first of its pass words. Empty for nothing.
+    /// An addition to the trigger message for an observed agent ([`ObservedBot`](crate::settings::ObservedBot)).
+    /// `{passWord}` is the first of its pass words. Leave it empty for no addition.
     pub pass_hint: String,
-    /// The trigger message. `{discordUserId}` is the agent's account, `{identifier}` the next
-    /// setting.
+    /// The trigger message. `{discordUserId}` is the agent's account, and `{identifier}` is the next setting.
     pub trigger_template: String,
-    /// What `{identifier}` stands for. Default `➡️`.
+    /// The replacement for `{identifier}`. The default is `➡️`.
     pub trigger_identifier: String,
-    /// A discussion's result. `{discussionChannel}` is its channel, `{summary}` the path that the
-    /// initiator gave, as plain text: with backslashes before what Discord would take for Markdown, a mention or
-    /// a link. Put no backticks around it.
+    /// The result of a discussion. `{discussionChannel}` is its channel. `{summary}` is the path that the initiator
+    /// gave, as plain text, with a backslash before each character that Discord would read as Markdown, a mention or a
+    /// link. Put no backticks around it.
     pub result_template: String,
-    /// The same, where the initiator gave the summary itself: `{summary}` is its text, as it is. It pings no account.
+    /// The result of a discussion if the initiator gave the summary itself. `{summary}` is its text without changes. It
+    /// pings no account.
     pub result_text_template: String,
-    /// The result of a discussion that ended without a summary; as above.
+    /// The result of a discussion that ended without a summary. It has the same field `{discussionChannel}`.
     pub unfinished_template: String,
-    /// The result of a discussion that its initiator did not conclude although it was reminded; as above.
+    /// The result of a discussion that its initiator did not conclude after the reminder. It has the same field
+    /// `{discussionChannel}`.
     pub overdue_template: String,
 }
 
@@ -98,40 +101,40 @@ impl Default for Texts {
 }
 
 impl Texts {
-    /// The default words of the reminder of a discussion that has reached a ceiling.
+    /// The default reminder in a discussion that has reached a ceiling.
     pub const CEILING_REMINDER: &str = "The agents have talked as long as they may without a person. \
                                         Please summarize and call discussion-complete.";
-    /// The default words of the notice when an agent's turn timed out.
+    /// The default notice when an agent's turn timed out.
     pub const TIMEOUT_NOTICE: &str = "⏱️ {agent} turn timed out, moving to next agent";
-    /// The default words of the notice when an agent went offline.
+    /// The default notice when an agent went offline.
     pub const DISCONNECT_NOTICE: &str = "⚠️ {agent} disconnected";
-    /// The default words that end a reply of which not everything is posted.
+    /// The default text at the end of a reply that is not posted completely.
     pub const CUT_NOTICE: &str = "✂️ The rest of this reply was too long and was not posted.";
-    /// The default of what a trigger message also says to an agent that repeated what was said.
+    /// The default addition to a trigger message for an agent that repeated what was said.
     pub const REPETITION_HINT: &str =
         "Your newest message repeated what was said: say something new, or nothing.";
-    /// The default of what a trigger message also says to an observed agent.
+    /// The default addition to a trigger message for an observed agent.
     pub const PASS_HINT: &str = "If you have nothing to add, answer only {passWord}";
-    /// The default words of the notice when the channel was stopped.
+    /// The default notice when the channel was stopped.
     pub const STOPPED_NOTICE: &str = "⏹️ Stopped. Write \"resume\" to go on.";
-    /// The default words of the notice when a stop or a hold was ended, and the agents go on.
+    /// The default notice when a stop or a hold was ended, and the agents go on.
     pub const RESUMED_NOTICE: &str = "▶️ Resumed.";
-    /// The default words of the notice when a stop or a hold was ended and nothing is left to go on with.
+    /// The default notice when a stop or a hold was ended and the agents have nothing to go on with.
     pub const RESUMED_IDLE_NOTICE: &str = "▶️ Resumed. Write a message to go on.";
 
-    /// The trigger message for an account.
+    /// Writes the trigger message for an account.
     pub(crate) fn trigger(&self, user: crate::UserId) -> String {
         self.trigger_template
             .replace("{discordUserId}", &user.to_string())
             .replace("{identifier}", &self.trigger_identifier)
     }
 
-    /// What the trigger of an observed agent says of passing.
+    /// Writes the addition to an observed agent's trigger that says how to pass.
     pub(crate) fn hint_to_pass(&self, word: &str) -> String {
         self.pass_hint.replace("{passWord}", word)
     }
 
-    /// The result message for the callback channel of a discussion.
+    /// Writes the result message for the callback channel of a discussion.
     pub(crate) fn result(&self, discussion: crate::ChannelId, summary: Option<&Summary>) -> String {
         let (template, summary) = match summary {
             Some(Summary::Path(path)) => (&self.result_template, literal(path)),
@@ -145,7 +148,7 @@ impl Texts {
             .replace("{summary}", &summary)
     }
 
-    /// The message for the callback channel of a discussion that was not concluded in time.
+    /// Writes the message for the callback channel of a discussion that was not concluded in time.
     pub(crate) fn overdue_result(&self, discussion: crate::ChannelId) -> String {
         self.overdue_template.replace("{discussionChannel}", &discussion.to_string())
     }

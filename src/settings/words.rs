@@ -1,4 +1,4 @@
-//! Words with which people stop and resume a channel.
+//! The words with which people stop and resume a channel.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use super::ReadingRules;
 use crate::UserId;
 
 impl ReadingRules {
-    /// Whether a person who says this stops the channel: the text is one of the
+    /// Returns whether this text of a person stops the channel. It does if it is one of the
     /// [`stop_words`](Self::stop_words) and nothing else.
     ///
-    /// A mention of the moderator may stand before or after it. Case, compatibility forms (by NFKC: `ｓｔｏｐ` is `stop`)
-    /// and everything around it that is no letter or digit make no difference: `@Moderator **Stop!** 🛑` is `stop`. A
-    /// blank word matches no text.
+    /// A mention of the moderator may stand before or after the word. The check ignores case, compatibility forms (by
+    /// NFKC, `ｓｔｏｐ` is `stop`), and everything around the word that is not a letter or digit. For example,
+    /// `@Moderator **Stop!** 🛑` is `stop`. A blank word in the settings matches no text.
     ///
     /// ```
     /// use dirigent::UserId;
@@ -32,8 +32,8 @@ impl ReadingRules {
         is_one_of(&self.stop_words, text, moderator)
     }
 
-    /// Whether a person who says this resumes the channel: the text is one of the
-    /// [`resume_words`](Self::resume_words), read as by [`is_stop_word`](Self::is_stop_word).
+    /// Returns whether this text of a person resumes the channel. It does if it is one of the
+    /// [`resume_words`](Self::resume_words), read like in [`is_stop_word`](Self::is_stop_word).
     ///
     /// ```
     /// let reading = dirigent::settings::ReadingRules::default();
@@ -48,7 +48,7 @@ impl ReadingRules {
 fn is_one_of(words: &[String], text: &str, moderator: Option<UserId>) -> bool {
     let text = without_mentions(text, moderator);
     let longest = words.iter().map(String::len).max().unwrap_or(0);
-    // This is asked of every message: a long one is not worth a look at each of its letters.
+    // This runs for every message, so a long one is rejected before its letters are looked at.
     if bare(&text).len() > longest * SHRINKS_MAX {
         return false;
     }
@@ -58,17 +58,17 @@ fn is_one_of(words: &[String], text: &str, moderator: Option<UserId>) -> bool {
         return false;
     }
     words.iter().any(|word| {
-        // A host's word may be nothing but punctuation.
+        // A host's word may consist of punctuation only.
         let (said, word) = if core.is_empty() { (text, word.trim()) } else { (core, bare(word)) };
         !word.is_empty() && lower(said.chars()).eq(lower(word.nfkc()))
     })
 }
 
-/// A letter in NFKC takes at most this many times fewer bytes than before: a mathematical one takes four, and a base with
-/// its marks some more.
+/// The most that NFKC can shrink a letter, as a factor in bytes. A mathematical letter shrinks four times, and a base
+/// with its marks somewhat more.
 const SHRINKS_MAX: usize = 8;
 
-/// The text in the one of its forms that NFKC is: full-width letters, for example, are the usual ones.
+/// Converts the text to NFKC. For example, full-width letters become the usual ones.
 fn one_form(text: &str) -> Cow<'_, str> {
     if text.is_ascii() { text.into() } else { text.nfkc().collect::<String>().into() }
 }
@@ -77,13 +77,13 @@ fn lower(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     chars.flat_map(char::to_lowercase)
 }
 
-/// The text from its first letter or digit to its last: what stands around them is punctuation, emphasis, white space or
-/// an emoji.
+/// Returns the text from its first letter or digit to its last, without the punctuation, emphasis, white space or emoji
+/// around them.
 fn bare(text: &str) -> &str {
     text.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
-/// The text without mentions of the moderator.
+/// Returns the text without mentions of the moderator.
 fn without_mentions(text: &str, moderator: Option<UserId>) -> Cow<'_, str> {
     let Some(moderator) = moderator.filter(|_| text.contains("<@")) else {
         return text.into();

@@ -1,5 +1,5 @@
-//! How a setting is written in a file: read over the value that holds without it, so that a file names what it changes and
-//! nothing else.
+//! The written form of a setting in a file. A setting is read over the value that holds without it, so that a file
+//! names only what it changes.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -22,9 +22,9 @@ pub(super) trait Setting: Sized {
     fn read_over<'de, D: Deserializer<'de>>(&mut self, from: D) -> Result<(), D::Error>;
 }
 
-/// A value that may be switched off.
+/// A value that you can switch off.
 pub(super) trait Blank: Setting {
-    /// What is read over where there was none before.
+    /// Returns the value to read over if there was none before.
     fn blank() -> Self;
 }
 
@@ -48,7 +48,7 @@ impl<'de, T: Setting> DeserializeSeed<'de> for Over<'_, T> {
     }
 }
 
-/// The name of one of these settings. A name that is none of them is refused, since a misspelt limit would be none.
+/// The name of one of these settings. An unknown name is an error, because a misspelt limit would have no effect.
 pub(super) struct Name(pub(super) &'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for Name {
@@ -61,7 +61,8 @@ impl<'de> DeserializeSeed<'de> for Name {
     }
 }
 
-/// A group of settings: a table of their names. The place of a setting is its name, or what stands behind `=`.
+/// Defines a group of settings, which is a table of their names. The field of a setting has its name, or the name
+/// behind `=`.
 macro_rules! groups {
     ($($group:ident { $($name:ident $(= $outer:ident.$inner:ident)?,)+ })+) => {
         $(impl Setting for $group {
@@ -111,7 +112,7 @@ macro_rules! groups {
 
 pub(super) use groups;
 
-/// Values that every format has.
+/// Implements values that every format has.
 macro_rules! plain {
     ($($of:ty),+) => {
         $(impl Setting for $of {
@@ -147,11 +148,11 @@ blank! {
     Duration = Self::ZERO,
     HumanMarker = Self::default(),
     Heartbeat = Self::default(),
-    // Every pace has a default, so that this one is in force nowhere by a part that a host did not name.
+    // Every pace has a default, so no pace is ever in force with this part because a host did not name it.
     Pace = Self { burst: 1, window: Duration::from_secs(1) },
 }
 
-/// Choices, each with the name that it has in a file.
+/// Defines choices, each with the name that it has in a file.
 macro_rules! choices {
     ($($of:ident { $($choice:ident = $name:literal,)+ })+) => {
         $(impl Setting for $of {
@@ -183,7 +184,7 @@ choices! {
     LostRuns { Skip = "skip", Rerun = "rerun", Keep = "keep", }
 }
 
-/// `45s`, `1h 30m`: a number alone would leave the unit open.
+/// Durations like `45s` or `1h 30m`. A number alone would leave the unit open.
 impl Setting for Duration {
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(&humantime::format_duration(*self))
@@ -210,7 +211,7 @@ impl Setting for Duration {
     }
 }
 
-/// A value, or `none`: TOML knows no null.
+/// A value, or `none`, because TOML has no null.
 impl<T: Blank> Setting for Option<T> {
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -226,7 +227,7 @@ impl<T: Blank> Setting for Option<T> {
     }
 }
 
-/// Reads one word, for which there is no value, or a value over the one before.
+/// Reads a word that stands for no value, or a value over the one before.
 struct WordOr<T> {
     word: &'static str,
     before: T,
@@ -275,7 +276,7 @@ impl<'de, T: Setting> Visitor<'de> for WordOr<T> {
     }
 }
 
-/// A word, or the time after which a trigger goes.
+/// A word, or the time after which a trigger is deleted.
 impl Setting for TriggerCleanup {
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
