@@ -1,5 +1,5 @@
-//! What happened, recorded: inputs of the machine enter, and a recording or a trace leaves, with which each decision
-//! can be made again and looked at.
+//! Recordings of what happened. A recording contains the inputs of the machine, so that you can repeat each of its
+//! decisions. A trace shows them to people.
 
 pub(crate) mod recorder;
 pub(crate) mod trace;

@@ -1,4 +1,4 @@
-//! Plain values that every other folder uses: ids, messages, errors.
+//! Plain values that all other folders use: ids, messages, errors.
 
 pub(crate) mod call_error;
 pub(crate) mod carried;

@@ -12,7 +12,7 @@ use crate::record::outbox::OutboxMessage;
 use crate::values::extras::Extras;
 use crate::values::message::Nonce;
 
-/// Counts the commits of one channel; a channel without a record has revision 0.
+/// The number of commits of one channel. A channel without a record has revision 0.
 ///
 /// ```
 /// use dirigent::store::Revision;
@@ -22,17 +22,18 @@ use crate::values::message::Nonce;
 pub struct Revision(u64);
 
 impl Revision {
-    /// Wraps the number.
+    /// Creates a revision with this number.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number inside.
+    /// Returns the number.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The revision of the next commit. The highest number stays: only a store that made it up answers with it.
+    /// Returns the revision of the next commit. The highest number stays as it is, because only a store that made it up
+    /// returns it.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
@@ -49,13 +50,13 @@ impl Revision {
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "an answer that stores build")]
 pub struct StoredChannel {
-    /// How often it was committed.
+    /// The number of commits.
     pub revision: Revision,
-    /// What was stored.
+    /// The stored record.
     pub record: ChannelRecord,
 }
 
-/// Everything of a channel that survives a restart.
+/// All data of a channel that survives a restart.
 ///
 /// ```
 /// assert!(dirigent::store::ChannelRecord::default().outgoing.is_none());
@@ -63,46 +64,47 @@ pub struct StoredChannel {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct ChannelRecord {
-    /// The turn machine.
+    /// The state of the turn machine.
     pub snapshot: Snapshot,
-    /// What was agreed when the discussion was opened.
+    /// The terms of the discussion, from when it was opened.
     pub discussion: Option<Arc<Discussion>>,
-    /// What the discussion still has to post, in order. At most its guide and its result.
+    /// The messages that the discussion still has to post, in order. These are at most its guide and its result.
     pub outbox: Vec<OutboxMessage>,
-    /// A hosted agent's reply that is being posted. Erased when the reply was posted.
+    /// A hosted agent's reply that is being posted. It is removed when the reply is posted.
     pub outgoing: Option<Arc<Outgoing>>,
-    /// What agents were handed of what was said, of those that were not handed everything up to
-    /// [`heard`](Self::heard) and the channel's newest message. While something is [`unserved`](Self::unserved), of all that
-    /// were handed anything.
+    /// The marks of agents. An agent has no mark here if it got everything up to [`heard`](Self::heard) and the
+    /// channel's newest message. While there is something [`unserved`](Self::unserved), all agents that got anything
+    /// have one.
     pub handed: Vec<Handed>,
-    /// What people said that no turn has taken, or that did not fit into one: the channel does not sleep over it.
+    /// Messages of people that no turn has taken yet, or that did not fit into one. The channel does not become dormant
+    /// while there are any.
     pub unserved: Option<Span>,
-    /// Every message up to this one was heard: it was pushed while no gap was open, or it was read, or it was
-    /// said before the channel was given its mode.
-    /// The library's own posts, which it knows from their receipts, do not raise it. `None`: nothing
-    /// was heard yet, or an older version wrote the record, which did not tell.
+    /// The last message up to which every message was heard. A message counts as heard if it was pushed while no gap
+    /// was open, if it was read, or if it is from before the channel got its mode. The library's own posts, which it
+    /// knows from their receipts, do not raise this id. `None` if no message was heard yet, or if an older version
+    /// wrote the record, which did not store it.
     pub heard: Option<MessageId>,
-    /// Every message up to this one was read from the chat, where that is less than [`heard`](Self::heard).
-    /// Of what lies between the two an event may have been lost without notice; it is read with the next
-    /// gap, and the ids that the snapshot remembers, with [`known`](Self::known), tell what of it was heard. `None`: as far as
-    /// `heard`.
+    /// The last message up to which every message was read from the chat, if it is lower than [`heard`](Self::heard).
+    /// An event of a message between the two may have been lost unnoticed, so these messages are read with the next
+    /// gap. The ids that the snapshot remembers, together with [`known`](Self::known), tell which of them were heard.
+    /// `None` if everything up to `heard` was read.
     pub verified: Option<MessageId>,
-    /// Messages after that which were heard and which the snapshot does not remember any more, ascending. Nothing where the
-    /// channel was read since.
+    /// Messages after that one that were heard and that the snapshot no longer remembers, in ascending order. It is
+    /// empty if the channel was read since.
     pub known: Vec<MessageId>,
-    /// From where messages are being read that may not have been pushed; `None` while no such gap is
+    /// The start of the gap: messages after it may not have been pushed, and are being read. `None` while no gap is
     /// open.
     pub gap_from: Option<GapFrom>,
-    /// When an operator last stopped, held or finished the channel, while it is paused: what people said before
-    /// that, and is read later, does not end the pause.
+    /// The time when an operator last stopped, held or finished the channel, while it is paused. A message that people
+    /// wrote before this time, and that is read later, does not end the pause.
     pub commanded_at: Option<Timestamp>,
-    /// Which process wrote this record, and with which of its commits. By it a process finds out whether a
-    /// commit of its own was made whose answer was lost, or another process has the channel. `None`: an
-    /// older version wrote it.
+    /// The process that wrote this record, and the number of its commit. A process needs it if the answer to its commit
+    /// was lost, because it shows whether the commit was made or another process has the channel. `None` if an older
+    /// version wrote the record.
     pub writer: Option<Writer>,
 }
 
-/// From where the messages of a gap are read.
+/// The start of the messages that are read for a gap.
 ///
 /// ```
 /// use dirigent::store::GapFrom;
@@ -113,16 +115,16 @@ pub struct ChannelRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "plain data that stores map variant by variant")]
 pub enum GapFrom {
-    /// Nothing was heard before the gap, and the chat does not tell which ids a moment has
-    /// ([`DiscordApi::id_before`](crate::DiscordApi::id_before)), or an older version wrote the record: only
+    /// No message was heard before the gap, and the start is unknown. Either the chat does not tell which ids a moment
+    /// has ([`DiscordApi::id_before`](crate::DiscordApi::id_before)), or an older version wrote the record. Only
     /// messages after the record's time count.
     Start,
-    /// Messages after this one. It moves up with each page that was read.
+    /// The gap contains the messages after this one. It moves up with each page that was read.
     After(MessageId),
 }
 
 impl GapFrom {
-    /// The message after which the gap begins; `None` when nothing was heard before.
+    /// Returns the message after which the gap begins. `None` if no message was heard before.
     pub const fn message(self) -> Option<MessageId> {
         match self {
             Self::Start => None,
@@ -131,10 +133,10 @@ impl GapFrom {
     }
 }
 
-/// Which process wrote a record, and with which of its commits.
+/// The process that wrote a record, and the number of its commit.
 ///
-/// It tells a commit of the process's own, whose answer was lost, from a commit of another process. It
-/// does not name a record: when the process loads a channel again, the count begins again.
+/// It distinguishes the process's own commit, whose answer was lost, from a commit of another process. It does not
+/// identify a record, because the count begins again when the process loads the channel again.
 ///
 /// ```
 /// use dirigent::store::Writer;
@@ -145,15 +147,15 @@ impl GapFrom {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct Writer {
-    /// A random number that the process drew when it started; two processes draw the same one with a
-    /// chance of 2^-64.
+    /// A random number that the process drew when it started. Two processes draw the same number with a probability of
+    /// 2^-64.
     pub process: u64,
-    /// Which of the process's commits of this channel it was, counted from 1 since the process last loaded
-    /// the channel. Attempts that failed count, too.
+    /// The number of the process's commit of this channel. It counts from 1 since the process last loaded the channel,
+    /// and includes failed attempts.
     pub count: u64,
 }
 
-/// A hosted agent's reply on its way into the channel. `Debug` shows no text.
+/// A hosted agent's reply on its way into the channel. Its `Debug` output contains no text.
 ///
 /// ```
 /// use dirigent::snapshot::AgentKey;
@@ -177,32 +179,33 @@ pub struct Writer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct Outgoing {
-    /// Whose reply.
+    /// The agent of the reply.
     pub agent: AgentKey,
-    /// In which turn.
+    /// The turn of the reply.
     pub turn: TurnId,
-    /// Of which run.
+    /// The run of the reply.
     pub run: RunId,
-    /// What becomes of the turn once it has arrived.
+    /// The end of the turn once the reply has arrived.
     pub end: ReplyEnd,
-    /// Its messages in order.
+    /// The messages of the reply, in order.
     pub parts: Vec<OutgoingPart>,
-    /// The newest message that was known when the agent had answered: every part stands behind it. `None`
-    /// where no message was known.
+    /// The newest message that was known when the agent answered. Every part comes after it. `None` if no message was
+    /// known.
     pub after: Option<MessageId>,
-    /// When the agent had answered: no part is older. `None` in a record of a version that did not store it.
+    /// The time when the agent answered. No part is older. `None` in a record of a version that did not store it.
     pub composed_at: Option<Timestamp>,
-    /// When the first attempt at the next part began whose outcome is unknown: since then the part may
-    /// be in the channel. `None` when it is surely not there.
+    /// The time of the first attempt at the next part with an unknown outcome. The part may be in the channel since
+    /// then. `None` if the part is surely not there.
     pub doubt_since: Option<Timestamp>,
-    /// Since when the reply waits because the chat cannot be reached; `None` while it can.
+    /// The time since when the reply waits because the chat cannot be reached. `None` while it can be reached.
     pub waiting_since: Option<Timestamp>,
-    /// What it has besides its text: the first part answers the message that is referred to, the last one shows the
-    /// embeds, all may ping the same. `None` where it is text only, as in a record of a version that knew nothing else.
+    /// The parts of the reply besides its text. The first message has the reference to the message that it answers, the
+    /// last one has the embeds, and all of them may ping the same accounts. `None` if the reply is only text, as in
+    /// every record of a version without extras.
     pub extras: Option<Arc<Extras>>,
 }
 
-/// What becomes of a turn once the agent's reply has arrived.
+/// The end of a turn once the agent's reply has arrived.
 ///
 /// ```
 /// assert_eq!(dirigent::store::ReplyEnd::default(), dirigent::store::ReplyEnd::Finished);
@@ -210,12 +213,12 @@ pub struct Outgoing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "a store must know how to write each")]
 pub enum ReplyEnd {
-    /// It is over, and the next in the list has its turn.
+    /// The turn is over, and the next agent in the list gets its turn.
     #[default]
     Finished,
-    /// The agent keeps the floor: its completion signal is still to come.
+    /// The agent keeps the floor, because its completion signal has not come yet.
     Unfinished,
-    /// It is over, and a person is to answer before any agent does.
+    /// The turn is over, and a person has to answer before any agent does.
     AwaitsHuman,
 }
 
@@ -231,11 +234,11 @@ pub enum ReplyEnd {
 #[derive(Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct OutgoingPart {
-    /// Its text, at most 2,000 characters. Empty in a reply of embeds alone.
+    /// The text, at most 2,000 characters. It is empty in a reply that has only embeds.
     pub content: Arc<str>,
-    /// Makes posting it again harmless.
+    /// The nonce, which makes a repeated post harmless.
     pub nonce: Nonce,
-    /// The message, once it was posted.
+    /// The posted message. `None` until it is posted.
     pub posted: Option<MessageId>,
 }
 

@@ -1,4 +1,4 @@
-//! What was agreed when a discussion was opened.
+//! The terms of a discussion.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::ChannelId;
 use crate::values::id::GuildId;
 
-/// What was written down when a discussion was opened, before its guide was posted. `Debug`
-/// shows no text.
+/// The terms of a discussion. They are stored when it is opened, before its guide is posted. Its `Debug` output
+/// contains no text.
 ///
 /// ```
 /// use dirigent::ChannelId;
@@ -26,12 +26,12 @@ use crate::values::id::GuildId;
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct Discussion {
-    /// Where it was opened from, and its result goes to.
+    /// The channel in which the discussion was opened, and that gets its result.
     pub callback: ChannelId,
     /// The guild of that channel, in a chat that has guilds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback_guild: Option<GuildId>,
-    /// Topic, goals, and when it is done: posted first.
+    /// The guide, which is posted first. It has the topic, the goals, and the condition for the end.
     pub guide: String,
 }
 

@@ -1,15 +1,16 @@
-//! What was said in a channel and an agent was handed.
+//! The messages of a channel that an agent got.
 
 use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, MessageId};
 
-/// The most ranges that an agent is owed. Above, the two oldest become one: it may be handed again what lies in between.
+/// The most ranges that an agent is owed. Above it, the two oldest ranges become one, so the agent may get the messages
+/// between them again.
 pub(crate) const OWED_MAX: usize = 256;
 
-/// Up to where an agent was handed what was said in a channel. Ids only: the texts stay in the chat.
+/// The last message that an agent got, and the exceptions. It contains only ids, because the texts stay in the chat.
 ///
-/// It moves on when a turn of the agent ends with a reply or a pass. So an agent whose turn failed, was taken away, or was
-/// lost with its process is handed the same again.
+/// It moves on when a turn of the agent ends with a reply or a pass. If the turn fails, is taken away, or is lost with
+/// its process, the agent therefore gets the messages again.
 ///
 /// ```
 /// use dirigent::MessageId;
@@ -25,22 +26,24 @@ pub(crate) const OWED_MAX: usize = 256;
 pub struct Handed {
     /// The agent.
     pub agent: AgentKey,
-    /// It was handed every message up to this one, except what it is [owed](Self::owed). `None`: no message.
+    /// The last message up to which the agent got every message, except for those in [`owed`](Self::owed). `None` if it
+    /// got no message.
     pub until: Option<MessageId>,
-    /// Ranges up to [`until`](Self::until) that it was not handed, ascending: messages that came after newer ones, and
-    /// messages that could not be read.
+    /// The ranges up to [`until`](Self::until) that the agent did not get, in ascending order. They contain messages
+    /// that came after newer ones, and messages that could not be read.
     pub owed: Vec<Span>,
-    /// Messages after [`until`](Self::until) that it was handed all the same, because it took them during a turn; ascending.
+    /// The messages after [`until`](Self::until) that the agent already got, because it took them during a turn, in
+    /// ascending order.
     pub ahead: Vec<MessageId>,
 }
 
 impl Handed {
-    /// An agent that was handed nothing.
+    /// Creates the mark of an agent that got no message.
     pub const fn new(agent: AgentKey) -> Self {
         Self { agent, until: None, owed: Vec::new(), ahead: Vec::new() }
     }
 
-    /// Becomes the same as the other. Most are owed nothing: then it costs next to nothing.
+    /// Makes this value equal to the other. Most agents are owed no message, and then the copy is cheap.
     pub(crate) fn copy(&mut self, other: &Self) {
         (self.agent, self.until) = (other.agent, other.until);
         if self.owed.len() | other.owed.len() | self.ahead.len() | other.ahead.len() > 0 {
@@ -49,7 +52,7 @@ impl Handed {
         }
     }
 
-    /// Whether the agent was handed this message, or it stands before everything that the agent is owed.
+    /// Returns whether the agent got this message, or the message comes before every message that the agent is owed.
     pub fn includes(&self, message: MessageId) -> bool {
         let is_owed = || self.owed.iter().any(|span| (span.first..=span.last).contains(&message));
         if Some(message) <= self.until {
@@ -59,18 +62,18 @@ impl Handed {
         }
     }
 
-    /// Whether the agent was handed everything up to this message.
+    /// Returns whether the agent got everything up to this message.
     pub(crate) fn is_up_to(&self, newest: Option<MessageId>) -> bool {
         newest <= self.until && self.owed.is_empty()
     }
 
-    /// The agent is to be handed these messages, which stand before some that it was handed. `is_joined`: whether nothing
-    /// that the agent was handed stands between two messages.
+    /// Records that the agent still has to get these messages, which come before some that it got. `is_joined` says
+    /// whether there is no message between two messages that the agent got.
     pub(crate) fn owe(&mut self, span: Span, is_joined: impl Fn(MessageId, MessageId) -> bool) {
         let at = self.owed.partition_point(|known| known.first < span.first);
         self.owed.insert(at, span);
         for lower in [Some(at), at.checked_sub(1)].into_iter().flatten() {
-            // The range joins those after it, and the one before it joins the range.
+            // The range merges with those after it, and then the one before it merges with the range.
             while let (Some(one), Some(next)) = (self.owed.get(lower), self.owed.get(lower + 1)) {
                 if next.first > one.last && !is_joined(one.last, next.first) {
                     break;
@@ -90,7 +93,7 @@ impl Handed {
         }
     }
 
-    /// The agent was handed this message in the midst of a turn.
+    /// Records that the agent got this message during a turn.
     pub(crate) fn take(&mut self, message: MessageId) {
         if Some(message) > self.until {
             if let Err(at) = self.ahead.binary_search(&message) {
@@ -110,7 +113,7 @@ impl Handed {
         }
     }
 
-    /// The agent was handed everything up to here.
+    /// Records that the agent got everything up to here.
     pub(crate) fn move_to(&mut self, until: Option<MessageId>) {
         self.until = self.until.max(until);
         let until = self.until;
@@ -118,7 +121,7 @@ impl Handed {
     }
 }
 
-/// The lowest id after this one.
+/// Returns the lowest id after this one.
 pub(crate) const fn next(message: MessageId) -> MessageId {
     MessageId::new(message.get().saturating_add(1))
 }

@@ -1,4 +1,4 @@
-//! What a discussion still has to post: its guide, and its result.
+//! The messages that a discussion still has to post: its guide, and its result.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::record::channel::OutgoingPart;
 use crate::text::split::split_up_to;
 use crate::values::message::Nonce;
 
-/// A post that must arrive exactly once, however often the process is restarted meanwhile. It is
-/// part of the channel's record until the last of its messages was posted. `Debug` shows no text.
+/// A post that must arrive exactly once, even if the process is restarted several times. It is part of the channel's
+/// record until its last message is posted. Its `Debug` output contains no text.
 ///
 /// ```
 /// use dirigent::{ChannelId, MessageId};
@@ -30,23 +30,23 @@ use crate::values::message::Nonce;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct OutboxMessage {
-    /// What it is.
+    /// The kind of post.
     pub kind: OutboxKind,
-    /// Where it goes.
+    /// The channel that gets the post.
     pub to: ChannelId,
-    /// Up to here nothing stands there that is still to be posted; `None` until that was looked up.
-    /// After a restart its messages are looked for behind this one.
+    /// The message after which the unposted messages of this post can stand. `None` until it is looked up. After a
+    /// restart the library looks for its messages behind this one.
     pub after: Option<MessageId>,
-    /// When it last got further. Its nonces are surely remembered for a while from then on.
+    /// The time of its last progress. The chat surely remembers its nonces for a while from then on.
     pub at: Timestamp,
-    /// Whether its next message may stand in the channel without a confirmation: stored as true before the
-    /// first attempt, and as false again when the attempt certainly posted nothing.
+    /// `true` if the next message may be in the channel without a confirmation. It is stored as `true` before the first
+    /// attempt, and as `false` again if the attempt surely posted no message.
     pub tried: bool,
-    /// Its messages in order.
+    /// The messages of the post, in order.
     pub parts: Vec<OutgoingPart>,
 }
 
-/// What an outbox message is.
+/// The kinds of outbox posts.
 ///
 /// ```
 /// use dirigent::store::OutboxKind;
@@ -55,9 +55,9 @@ pub struct OutboxMessage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "plain data that stores map variant by variant")]
 pub enum OutboxKind {
-    /// The discussion's guide, into its own channel. Then the first speaker is woken.
+    /// The discussion's guide, for its own channel. After it the first speaker is woken.
     Guide,
-    /// The discussion's result, into its callback channel. Then that channel is woken.
+    /// The discussion's result, for its callback channel. After it that channel is woken.
     Result,
 }
 
@@ -65,7 +65,8 @@ pub enum OutboxKind {
 const OUTBOX: u64 = 1 << 31;
 
 impl OutboxMessage {
-    /// A message of the channel `from`, written now for a chat whose messages have at most `longest` UTF-16 code units.
+    /// Creates a post of the channel `from`. It is split for a chat whose messages have at most `longest` UTF-16 code
+    /// units.
     pub(crate) fn new(
         kind: OutboxKind,
         from: ChannelId,
@@ -77,7 +78,7 @@ impl OutboxMessage {
         Self::of_parts(kind, from, to, now, parts)
     }
 
-    /// The same, written anew for another channel.
+    /// Creates the same post for another channel.
     pub(crate) fn sent_to(&self, from: ChannelId, to: ChannelId, now: Timestamp) -> Self {
         let parts = self.parts.iter().map(|part| Arc::clone(&part.content));
         Self::of_parts(self.kind, from, to, now, parts)
@@ -91,7 +92,7 @@ impl OutboxMessage {
         parts: impl Iterator<Item = Arc<str>>,
     ) -> Self {
         let (number, after) = match kind {
-            // Nothing of ours stands in a channel that was just created.
+            // A channel that was just created contains none of our messages.
             OutboxKind::Guide => (OUTBOX, Some(MessageId::new(0))),
             OutboxKind::Result => (OUTBOX | 1 << 16, None),
         };
@@ -102,12 +103,12 @@ impl OutboxMessage {
         Self { kind, to, after, at: now, tried: false, parts: parts.collect() }
     }
 
-    /// The next message to be posted.
+    /// Returns the next message to post.
     pub(crate) fn next(&self) -> Option<&OutgoingPart> {
         self.parts.iter().find(|part| part.posted.is_none())
     }
 
-    /// The next message was posted.
+    /// Records that the next message was posted.
     pub(crate) fn posted(&mut self, id: MessageId, now: Timestamp) {
         if let Some(part) = self.parts.iter_mut().find(|part| part.posted.is_none()) {
             part.posted = Some(id);
@@ -116,7 +117,7 @@ impl OutboxMessage {
         }
     }
 
-    /// Behind which message the next one stands, if it stands anywhere.
+    /// Returns the message after which the next one stands, if it stands anywhere.
     pub(crate) fn behind(&self) -> Option<MessageId> {
         self.parts.iter().filter_map(|part| part.posted).max().max(self.after)
     }

@@ -1,4 +1,4 @@
-//! Writing down what happened, so that it can be replayed: why did B not answer?
+//! Records what happened, so that you can replay it. For example, you find out why an agent did not answer.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -25,7 +25,7 @@ pub struct Recording {
     channels: Arc<Mutex<HashMap<ChannelId, RecordedChannel>>>,
 }
 
-/// One channel's recording: where it began, and everything that followed.
+/// The recording of one channel. It has the state at the beginning, and every input after it.
 ///
 /// ```
 /// use dirigent::replay::RecordedChannel;
@@ -44,17 +44,17 @@ pub struct RecordedChannel {
     pub inputs: Vec<(Timestamp, Input)>,
 }
 
-/// One input of a replay, with what the machine made of it.
+/// One input of a replay, with the machine's answer and effects.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReplayedStep {
-    /// When the input was recorded.
+    /// The time of the input.
     pub at: Timestamp,
-    /// What happened.
+    /// The input.
     pub input: Input,
-    /// What was answered.
+    /// The machine's answer.
     pub answer: Result<Answer, Refusal>,
-    /// What was asked for, and what changed.
+    /// The machine's requests and changes.
     pub effects: Vec<Effect>,
 }
 
@@ -65,26 +65,26 @@ impl fmt::Debug for ReplayedStep {
 }
 
 impl RecordedChannel {
-    /// A recording that begins here.
+    /// Creates a recording that begins with this state.
     pub const fn new(config: Arc<Config>, start: Snapshot) -> Self {
         Self { config, start, inputs: Vec::new() }
     }
 
-    /// Gives the inputs to the core again, and returns the transitions: the same as happened.
+    /// Gives the inputs to the core again, and returns the transitions. They are the same as in the recorded channel.
     ///
     /// # Errors
     ///
-    /// When the beginning cannot be restored.
+    /// Fails if the beginning cannot be restored.
     pub fn replay(&self) -> Result<Vec<Transition>, RestoreError> {
         let effects = self.steps()?.into_iter().flat_map(|step| step.effects);
         Ok(effects.filter_map(|effect| effect.transition()).collect())
     }
 
-    /// The same, input by input.
+    /// Replays the recording, and returns each input with its effects.
     ///
     /// # Errors
     ///
-    /// When the beginning cannot be restored.
+    /// Fails if the beginning cannot be restored.
     pub fn steps(&self) -> Result<Vec<ReplayedStep>, RestoreError> {
         let mut channel = TurnMachine::restore(Arc::clone(&self.config), &self.start)?;
         let replay = self.inputs.iter().map(|(at, input)| {
@@ -97,7 +97,7 @@ impl RecordedChannel {
 }
 
 impl Recording {
-    /// What was recorded of a channel so far.
+    /// Returns the recording of a channel so far.
     pub fn channel(&self, channel: ChannelId) -> Option<RecordedChannel> {
         self.lock().get(&channel).cloned()
     }

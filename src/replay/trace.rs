@@ -1,4 +1,4 @@
-//! Who was asked, who was denied, and why: a recording as a table or as a sequence diagram.
+//! Shows which agent asked, which was denied, and why. A recording becomes a table or a sequence diagram.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,8 +12,8 @@ use dirigent_core::{
 use crate::AgentId;
 use crate::replay::recorder::{RecordedChannel, ReplayedStep};
 
-/// A recorded channel, replayed and told. `Display` is a table; [`Trace::mermaid`] a sequence
-/// diagram. It holds no text of the conversation.
+/// The replay of a recorded channel, for people. `Display` writes a table, and [`Trace::mermaid`] a sequence diagram.
+/// It contains no text of the conversation.
 ///
 /// ```
 /// use dirigent::replay::{RecordedChannel, Trace};
@@ -42,17 +42,17 @@ pub struct Trace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TraceEntry {
-    /// When it happened, by the recording's clock.
+    /// The time of the event, by the recording's clock.
     pub at: Timestamp,
-    /// Which agent it is about.
+    /// The agent that the event is about.
     pub agent: Option<AgentKey>,
-    /// The newest turn then, where there was one.
+    /// The newest turn at that time, if there was one.
     pub turn: Option<TurnId>,
-    /// What happened.
+    /// The event.
     pub event: TraceEvent,
 }
 
-/// What happened.
+/// The events of a [`Trace`].
 ///
 /// ```
 /// use dirigent::operate::Reason;
@@ -66,43 +66,43 @@ pub enum TraceEvent {
     PersonWrote,
     /// The agent wrote.
     AgentWrote,
-    /// A bot that is no agent wrote.
+    /// A bot that is not an agent wrote.
     BotWrote,
-    /// The agent was woken: its turn has come.
+    /// The agent was woken, because its turn has come.
     Triggered {
-        /// 0 for the first time in this turn.
+        /// The number of the attempt. It is 0 for the first one in this turn.
         attempt: u8,
     },
-    /// The agent was handed what people said meanwhile.
+    /// The agent got the messages of people that had waited.
     HandedOver,
     /// An orchestrator was asked to answer people in the agent's place.
     Consulted,
-    /// The agent asked to run, and may.
+    /// The agent asked to run, and was allowed.
     Allowed(Reason),
-    /// The agent asked to run, and may not.
+    /// The agent asked to run, and was denied.
     Denied(Reason),
-    /// The agent's run ended like this.
+    /// The agent's run ended with this outcome.
     Ended(&'static str),
-    /// The agent's run ended, and that counted for nothing.
+    /// The agent's run ended, and this had no effect.
     EndRefused(Refusal),
-    /// The agent's run was taken away from it.
+    /// The agent's run was taken away.
     Cancelled,
-    /// The channel was told something by the moderator.
+    /// The moderator posted this notice in the channel.
     Noticed(&'static str),
-    /// An operator, or the host, did this.
+    /// An operator, or the host, gave this order.
     Ordered(&'static str),
-    /// An operator, or the host, wanted this, and it was refused.
+    /// An operator, or the host, gave this order, and it was refused.
     OrderRefused(&'static str, Refusal),
     /// The channel changed.
     Changed(Transition),
 }
 
 impl Trace {
-    /// Replays a recording. `name` gives agents their names; those without one are called by their keys.
+    /// Replays a recording. `name` returns the name of an agent. An agent without a name is shown with its key.
     ///
     /// # Errors
     ///
-    /// When the recording's beginning cannot be restored.
+    /// Fails if the recording's beginning cannot be restored.
     pub fn of(
         recorded: &RecordedChannel,
         name: impl Fn(AgentKey) -> Option<AgentId>,
@@ -117,8 +117,8 @@ impl Trace {
         Ok(Self::told(begins, entries, name))
     }
 
-    /// Tells transitions alone, as a store keeps them: what the channel did, and not who asked in vain. `name` gives
-    /// agents their names.
+    /// Makes a trace of transitions alone, as a store keeps them. It shows the changes of the channel, but no denied
+    /// questions. `name` returns the name of an agent.
     ///
     /// ```
     /// let trace = dirigent::replay::Trace::of_transitions(&[], |_| None);
@@ -153,12 +153,12 @@ impl Trace {
         Self { begins, names, entries }
     }
 
-    /// Everything, in order.
+    /// Returns all entries, in order.
     pub fn entries(&self) -> &[TraceEntry] {
         &self.entries
     }
 
-    /// A sequence diagram for Mermaid: people, agents and Dirigent between them.
+    /// Writes a sequence diagram for Mermaid, with people, agents and Dirigent.
     pub fn mermaid(&self) -> String {
         let mut lines = vec!["sequenceDiagram".to_owned()];
         lines.push("    participant P as People".to_owned());
@@ -188,7 +188,7 @@ impl Trace {
             TraceEvent::PersonWrote | TraceEvent::Ordered(_) | TraceEvent::OrderRefused(..) => {
                 "P->>D".to_owned()
             }
-            // What an arrow says already is not said twice.
+            // The note would only repeat what an arrow says.
             TraceEvent::Changed(change) if is_worth_a_note(&change) => match entry.agent {
                 Some(_) => return Some(format!("    Note over {agent}: {text}")),
                 None => return Some(format!("    Note over D: {text}")),
@@ -198,14 +198,15 @@ impl Trace {
         Some(format!("    {between}: {text}"))
     }
 
-    /// What happened, without whom it is about.
+    /// Describes the event in words, without its agent.
     fn words(&self, entry: &TraceEntry) -> String {
         entry.event.words(|key| self.names.get(&key).cloned())
     }
 }
 
 impl ReplayedStep {
-    /// What there is to tell of this step. `turn` is the newest turn before it, and is that after it when this returns.
+    /// Returns the entries of this step. `turn` is the newest turn before the step. When this returns, it is the newest
+    /// turn after the step.
     ///
     /// ```
     /// # use dirigent::replay::ReplayedStep;
@@ -226,7 +227,7 @@ impl ReplayedStep {
 }
 
 impl TraceEvent {
-    /// What happened in words, without whom it is about; `name` gives other agents their names.
+    /// Describes the event in words, without its agent. `name` returns the names of other agents.
     pub fn words(&self, name: impl Fn(AgentKey) -> Option<String>) -> String {
         match *self {
             TraceEvent::PersonWrote => "a person writes".to_owned(),
@@ -277,7 +278,8 @@ impl fmt::Display for Trace {
     }
 }
 
-/// What a diagram says beside its arrows: skips, boundaries, rests; not that a run began or ended.
+/// Returns whether a diagram has a note for this change. Skips, boundaries and rests get one, but the start and the end
+/// of a run do not.
 fn is_worth_a_note(change: &Transition) -> bool {
     !matches!(
         change.cause,
@@ -295,7 +297,7 @@ fn is_worth_a_note(change: &Transition) -> bool {
     )
 }
 
-/// A name as it can stand in a table and in a diagram.
+/// Returns a name that is safe in a table and in a diagram.
 fn plain(name: &str) -> String {
     let kept = |c: char| if c.is_alphanumeric() || "-_. ".contains(c) { c } else { '-' };
     let name: String = name.chars().map(kept).take(40).collect();
@@ -371,7 +373,7 @@ fn told_input(
             Some(*agent),
             answer.map_or_else(TraceEvent::EndRefused, |_| TraceEvent::Ended(ended(outcome))),
         )),
-        // Repetitions are refused, and are nothing new.
+        // A repetition is refused, and is no new event.
         Input::Message(_) | Input::Addressed { .. } if answer.is_err() => None,
         Input::Message(message) | Input::Addressed { message, .. } => told_message(message),
         Input::Settled { settlement: Settlement::Done { .. } | Settlement::Dropped, .. } => None,

@@ -51,7 +51,7 @@ pub enum LostRuns {
     /// The turn is over. Its messages are for the next turn. That is the same agent's turn if no other agent takes one.
     Skip,
     /// The agent is asked once more. In a discussion whose initiator ran after the reminder, the reminder is posted
-    /// again first. If nobody says anything, this happens three times in all, and then the run is over.
+    /// again first. If the discussion stays silent, this happens three times in all, and then the run is over.
     Rerun,
     /// Hosted agents are treated as with [`LostRuns::Skip`]. Runs of agents that the host calls in other processes go
     /// on, with the rest of their time of [`Deadlines::run`](super::Deadlines::run). Set this deadline. Without it a

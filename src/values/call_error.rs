@@ -1,4 +1,4 @@
-//! Why a call of the handle was not answered as hoped.
+//! The errors of the handle's calls.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::AgentId;
 use crate::values::error::ApiError;
 use crate::values::load_error::{Barred, LoadError};
 
-/// Why a call was not carried out. Nothing was changed by it, but for [`CallError::NotStored`], which says
-/// that the change is in force, and [`CallError::Failed`], after which it may be.
+/// The reason why a call failed. The call changed nothing, with two exceptions: after [`CallError::NotStored`] the
+/// change is in force, and after [`CallError::Failed`] it may be.
 ///
 /// ```
 /// use dirigent::CallError;
@@ -19,8 +19,8 @@ use crate::values::load_error::{Barred, LoadError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The driver does not run yet: the call has waited for it for [`TimeLimits::call`](crate::settings::TimeLimits::call), by
-    /// default ten seconds.
+    /// The driver does not run yet. The call has waited for it for
+    /// [`TimeLimits::call`](crate::settings::TimeLimits::call), by default ten seconds.
     #[error("the driver is not running; spawn Driver::run first")]
     NotRunning,
     /// The driver has ended.
@@ -37,12 +37,12 @@ pub enum CallError {
     /// The registry does not know the agent.
     #[error("agent {0} is not registered; register it, then call identities_changed")]
     UnknownAgent(AgentId),
-    /// The machine turned the input down.
+    /// The machine refused the input.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The channel has taken the change, and it is in force: only the store has not taken it within
-    /// [`TimeLimits::call`](crate::settings::TimeLimits::call). The driver goes on storing it. If the
-    /// process ends before that succeeds, the change is lost.
+    /// The channel has accepted the change, and it is in force, but the store did not accept it within
+    /// [`TimeLimits::call`](crate::settings::TimeLimits::call). The driver keeps trying to store it. If the process
+    /// ends before that succeeds, the change is lost.
     #[error(
         "the change is in force, but the store has not taken it in time; the driver goes on storing it"
     )]
@@ -50,24 +50,24 @@ pub enum CallError {
     /// The store, or the chat, failed.
     #[error(transparent)]
     Failed(#[from] ApiError),
-    /// The channel's stored record cannot be read, and no agent may speak there: the text says what
-    /// happened and what ends it. The record was not touched.
+    /// The channel's stored record cannot be read, and no agent may speak there. The text says what happened and what
+    /// you can do. The record did not change.
     #[error(transparent)]
     Barred(#[from] Barred),
-    /// Another process acts for the channel, or may do so soon: ask that one, or ask again in some seconds.
+    /// Another process acts for the channel, or may do so soon. Ask that process, or ask again in some seconds.
     #[error(
         "another process acts for the channel, or may do so soon; ask there, or ask again in some seconds"
     )]
     Elsewhere,
-    /// The stored channel cannot be used; it was not touched.
+    /// The stored channel cannot be used. It did not change.
     #[error(transparent)]
     Unreadable(#[from] RestoreError),
-    /// A setting of the rules cannot be obeyed.
+    /// A setting of the rules cannot work.
     #[error(transparent)]
     Config(#[from] dirigent_core::config::ConfigError),
 }
 
-/// Why the driver has ended.
+/// The reason why the driver has ended.
 ///
 /// ```
 /// use dirigent::operate::DriverEnd;
@@ -76,19 +76,20 @@ pub enum CallError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriverEnd {
-    /// By [`Dirigent::shutdown`](crate::Dirigent::shutdown), which may still be under way.
+    /// [`Dirigent::shutdown`](crate::Dirigent::shutdown) ended it, and may still be in progress.
     #[error("it was shut down")]
     ShutDown,
-    /// It could not start: `Driver::run` returned an error that says this.
+    /// It could not start. `Driver::run` returned an error with this text.
     #[error("{0}")]
     NotStarted(Arc<str>),
-    /// The driver was dropped, or the future of `Driver::run` before it ended: its task was aborted, or the executor ended.
+    /// The driver was dropped, or the future of `Driver::run` was dropped before it ended. For example, its task was
+    /// aborted, or the executor ended.
     #[error(
         "the driver, or the future of Driver::run, was dropped; keep it for as long as the bot runs, for example with \
          tokio::spawn(driver.run())"
     )]
     Dropped,
-    /// It panicked while it ran: `Driver::run` returned an error that says this.
+    /// It panicked while it ran. `Driver::run` returned an error with this text.
     #[error("it panicked: {0}")]
     Panicked(Arc<str>),
 }

@@ -1,6 +1,6 @@
-//! What came of something that was to be carried to another process.
+//! The result of carrying something to another process.
 
-/// What came of something that was to be carried to the process that acts for a channel.
+/// The result of carrying something to the process that acts for a channel.
 ///
 /// ```
 /// use dirigent::ports::Carried;
@@ -12,18 +12,18 @@
 pub enum Carried<T> {
     /// The process that acts for the channel answered.
     Answered(T),
-    /// No process acts for the channel now, or the one that did does so no more: nothing was done.
+    /// No process acts for the channel now, or the process that did so no longer does. The request was not carried out.
     NoOwner,
-    /// The process that acts for the channel surely did not get it, or does not take it.
+    /// The process that acts for the channel surely did not get it, or does not accept it.
     NotCarried,
-    /// It did not answer in time, or the answer was lost: it may have been done.
+    /// The process did not answer in time, or its answer was lost. The request may have been carried out.
     InDoubt,
-    /// Nothing of the kind is carried from here.
+    /// This process cannot carry such requests.
     NoWay,
 }
 
 impl<T> Carried<T> {
-    /// Changes the answer, where there is one.
+    /// Changes the answer, if there is one.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Carried<U> {
         match self {
             Self::Answered(answer) => Carried::Answered(change(answer)),

@@ -1,4 +1,4 @@
-//! The slash commands that people use: their names, who uses them, and what is answered.
+//! The slash commands of people: their names, who may use them, and their answers.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const MANAGE_CHANNELS: u64 = 1 << 4;
 const SEND_MESSAGES: u64 = 1 << 11;
 const SEND_MESSAGES_IN_THREADS: u64 = 1 << 38;
 
-/// A command that people use.
+/// A slash command.
 ///
 /// ```
 /// use dirigent::command::SlashCommand;
@@ -29,15 +29,16 @@ pub enum SlashCommand {
     Stop,
     /// Ends a stop or a hold.
     Resume,
-    /// Says how the channel stands: its mode, who has the floor, who follows.
+    /// Shows the status of the channel: its mode, the agent that has the floor, and the agents that follow.
     Status,
-    /// Says why an agent may or may not speak now: the one that is named, or each one that takes turns here.
+    /// Explains why an agent may or may not speak now. It explains the agent that the person names, or each agent that
+    /// takes turns here.
     Why,
-    /// Chooses which agent speaks next.
+    /// Chooses the agent that speaks next.
     Next,
 }
 
-/// The option of a command: each has one at most.
+/// The option of a command. A command has at most one.
 ///
 /// ```
 /// use dirigent::command::{OptionKind, SlashCommand};
@@ -49,17 +50,17 @@ pub enum SlashCommand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CommandOption {
-    /// Its name.
+    /// The name of the option.
     pub name: &'static str,
-    /// What people are told of it; at most 100 characters.
+    /// The description for people, at most 100 characters.
     pub description: &'static str,
-    /// What may be given.
+    /// The kind of value.
     pub kind: OptionKind,
-    /// Whether the command is not carried out without it.
+    /// `true` if the command needs the option.
     pub is_required: bool,
 }
 
-/// What may be given for an option.
+/// The kinds of values of an option.
 ///
 /// ```
 /// use dirigent::command::OptionKind;
@@ -75,27 +76,27 @@ pub enum OptionKind {
 }
 
 impl SlashCommand {
-    /// What may be chosen as a mode: exactly these.
+    /// The modes that a person can choose.
     pub const MODES: [Mode; 3] = [Mode::None, Mode::Chat, Mode::Report];
-    /// Whether the commands are offered in direct messages.
+    /// `false`, because the commands are not offered in direct messages.
     pub const IN_DIRECT_MESSAGES: bool = false;
-    /// Whether the answers are shown only to the person who asked.
+    /// `true`, because only the person who asked sees the answer.
     pub const EPHEMERAL: bool = true;
-    /// How long to wait for an answer where it cannot be given later: Discord waits three seconds for it, and
-    /// the way there and back takes some of them.
+    /// The time to wait for an answer if it cannot be given later. Discord waits three seconds for it, and the way
+    /// there and back takes a part of that.
     pub const ANSWER_WITHIN: Duration = Duration::from_secs(2);
-    /// How long `/stop` and `/resume` take at most, whatever the store does.
+    /// The longest time of `/stop` and `/resume`, whatever the store does.
     pub const PAUSE_WITHIN: Duration = Duration::from_secs(1);
-    /// All of them.
+    /// All commands.
     pub const ALL: [Self; 6] =
         [Self::SetChannelMode, Self::Stop, Self::Resume, Self::Status, Self::Why, Self::Next];
 
-    /// The command of this name, if it is one of these.
+    /// Returns the command with this name, if there is one.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|command| command.name() == name)
     }
 
-    /// Its name, without the slash.
+    /// Returns the name, without the slash.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SetChannelMode => "set-channel-mode",
@@ -107,7 +108,7 @@ impl SlashCommand {
         }
     }
 
-    /// Its option, if it has one.
+    /// Returns the option, if the command has one.
     pub const fn option(self) -> Option<CommandOption> {
         let (name, kind) = ("agent", OptionKind::Agent);
         match self {
@@ -131,7 +132,7 @@ impl SlashCommand {
         }
     }
 
-    /// What people are told of it; at most 100 characters.
+    /// Returns the description for people, at most 100 characters.
     pub const fn description(self) -> &'static str {
         match self {
             Self::SetChannelMode => "Sets how agents take turns in this channel",
@@ -143,8 +144,8 @@ impl SlashCommand {
         }
     }
 
-    /// Who may use it unless the guild says otherwise: Discord's permission bits. A mode is set by who
-    /// may manage channels. The others take only the right to write, as the stop word does.
+    /// Returns Discord's permission bits that a person needs, unless the guild changes them. To set a mode, a person
+    /// needs the right to manage channels. The other commands need only the right to write, like the stop word.
     pub const fn default_permissions(self) -> u64 {
         match self {
             Self::SetChannelMode => MANAGE_CHANNELS,
@@ -153,7 +154,7 @@ impl SlashCommand {
     }
 }
 
-/// Who uses the command, as the chat says it.
+/// The person who uses a command, as the chat describes them.
 ///
 /// ```
 /// use dirigent::ports::GuildId;
@@ -168,24 +169,25 @@ impl SlashCommand {
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "a request that hosts build")]
 pub struct Invoker {
-    /// The guild in which it is used; none in a direct message.
+    /// The guild of the channel. `None` in a direct message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guild: Option<GuildId>,
-    /// The invoker's permissions in the channel: Discord's bits.
+    /// The person's permissions in the channel, as Discord's bits.
     pub permissions: u64,
-    /// What the host says, where it decides itself who may use the command.
+    /// The host's decision, if the host decides itself who may use the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_word: Option<bool>,
 }
 
 impl Invoker {
-    /// Whether the invoker may change a channel's mode.
+    /// Returns whether the person may change a channel's mode.
     pub fn is_allowed(self) -> bool {
         let may_manage = self.permissions & (MANAGE_CHANNELS | ADMINISTRATOR) != 0;
         self.host_word.unwrap_or(may_manage)
     }
 
-    /// Whether the invoker may stop and resume a channel: who may write there, and who manages it.
+    /// Returns whether the person may stop and resume a channel. A person who may write there may, and so may a person
+    /// who manages the channel.
     ///
     /// ```
     /// use dirigent::ports::GuildId;
@@ -212,9 +214,9 @@ impl Invoker {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "an answer that hosts pass on")]
 pub struct CommandAnswer {
-    /// What to answer.
+    /// The text of the answer.
     pub text: String,
-    /// Whether the command changed the channel, stored for good.
+    /// `true` if the command changed the channel, and the change is stored durably.
     pub changed: bool,
 }
 

@@ -1,8 +1,8 @@
-//! The name of a run that was put off.
+//! The key of a deferred run.
 
 use std::fmt;
 
-/// Names a run that waits for its turn, within this process.
+/// Identifies a run that waits for its turn, within this process.
 ///
 /// ```
 /// fn log(key: dirigent::hooks::DeferralKey) -> String {
@@ -17,7 +17,7 @@ impl DeferralKey {
         Self(number)
     }
 
-    /// The number inside.
+    /// Returns the number.
     pub const fn get(self) -> u64 {
         self.0
     }

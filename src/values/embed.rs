@@ -1,4 +1,4 @@
-//! An embed: the framed card that a message shows besides its text.
+//! An embed, the framed card that a message shows besides its text.
 
 use std::fmt;
 use std::hash::{Hash as _, Hasher};
@@ -10,30 +10,30 @@ use super::reply_error::ReplyError;
 
 /// The longest title, in characters.
 const TITLE_MAX: usize = 256;
-/// The longest description.
+/// The longest description, in characters.
 const DESCRIPTION_MAX: usize = 4_096;
 /// The most fields.
 const FIELDS_MAX: usize = 25;
-/// The longest name of a field.
+/// The longest name of a field, in characters.
 const FIELD_NAME_MAX: usize = 256;
-/// The longest value of a field.
+/// The longest value of a field, in characters.
 const FIELD_VALUE_MAX: usize = 1_024;
-/// The longest footer.
+/// The longest footer, in characters.
 const FOOTER_MAX: usize = 2_048;
-/// The longest name of an author.
+/// The longest name of an author, in characters.
 const AUTHOR_MAX: usize = 256;
-/// The longest address.
+/// The longest address, in characters.
 const ADDRESS_MAX: usize = 2_048;
 /// The highest colour.
 const COLOUR_MAX: u32 = 0xff_ff_ff;
-/// The end of the year 9999: later ones have no form that Discord reads.
+/// The end of the year 9999. Discord cannot read the form of later times.
 const TIMESTAMP_MAX: Timestamp = Timestamp::from_millis(253_402_300_799_999);
 
-/// An embed of a reply: a framed card beside or instead of the text, as Discord shows it. It shows something: a title,
-/// a description, a field, a footer, an author, an image or a thumbnail. A length counts characters (Unicode scalars).
-/// `Debug` shows no text.
+/// An embed of a reply. It is a framed card next to the text, or instead of it, as Discord shows it. It must show a
+/// title, a description, a field, a footer, an author, an image or a thumbnail. Lengths count characters (Unicode
+/// scalars). Its `Debug` output contains no text.
 ///
-/// [`Reply::check`](crate::Reply::check) says which limit an embed exceeds; a reply with such an embed is not posted.
+/// [`Reply::check`](crate::Reply::check) says which limit an embed exceeds. A reply with such an embed is not posted.
 ///
 /// ```
 /// use dirigent::ports::Embed;
@@ -54,19 +54,19 @@ const TIMESTAMP_MAX: Timestamp = Timestamp::from_millis(253_402_300_799_999);
     reason = "plain data that adapters and stores map field by field"
 )]
 pub struct Embed {
-    /// Its heading, at most 256 characters.
+    /// The heading, at most 256 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Its text, in Discord's Markdown; at most 4,096 characters.
+    /// The text, in Discord's Markdown, at most 4,096 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where its title leads: an `http` or `https` address of at most 2,048 characters.
+    /// The link of the title, an `http` or `https` address of at most 2,048 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The colour of its edge, `0xRRGGBB`.
+    /// The colour of the edge, `0xRRGGBB`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub colour: Option<u32>,
-    /// A moment that is shown behind the footer, in the reader's own time zone; up to the year 9999.
+    /// A time that is shown behind the footer, in the reader's own time zone. It may be up to the year 9999.
     #[serde(with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
     /// Small print below everything else.
@@ -78,7 +78,7 @@ pub struct Embed {
     /// The address of a small picture beside the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thumbnail: Option<String>,
-    /// Who is named above the title.
+    /// The author above the title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<EmbedAuthor>,
     /// Named values in the order in which they are shown, at most 25.
@@ -86,7 +86,7 @@ pub struct Embed {
     pub fields: Vec<EmbedField>,
 }
 
-/// A named value of an [`Embed`]. `Debug` shows no text.
+/// A named value of an [`Embed`]. Its `Debug` output contains no text.
 ///
 /// ```
 /// use dirigent::ports::{Embed, EmbedField};
@@ -101,16 +101,16 @@ pub struct Embed {
     reason = "plain data that adapters and stores map field by field"
 )]
 pub struct EmbedField {
-    /// Its name, 1 to 256 characters.
+    /// The name, 1 to 256 characters.
     pub name: String,
-    /// Its value, 1 to 1,024 characters.
+    /// The value, 1 to 1,024 characters.
     pub value: String,
-    /// Whether it may stand beside other fields, up to three in a row.
+    /// `true` if it may stand beside other fields, up to three in a row.
     #[serde(default)]
     pub inline: bool,
 }
 
-/// The small print of an [`Embed`]. `Debug` shows no text.
+/// The small print of an [`Embed`]. Its `Debug` output contains no text.
 ///
 /// ```
 /// use dirigent::ports::{Embed, EmbedFooter};
@@ -126,14 +126,14 @@ pub struct EmbedField {
     reason = "plain data that adapters and stores map field by field"
 )]
 pub struct EmbedFooter {
-    /// Its text, 1 to 2,048 characters.
+    /// The text, 1 to 2,048 characters.
     pub text: String,
-    /// The address of a small picture before it.
+    /// The address of a small picture before the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon_url: Option<String>,
 }
 
-/// Who is named above the title of an [`Embed`]. `Debug` shows no text.
+/// The author above the title of an [`Embed`]. Its `Debug` output contains no text.
 ///
 /// ```
 /// use dirigent::ports::{Embed, EmbedAuthor};
@@ -151,7 +151,7 @@ pub struct EmbedFooter {
 pub struct EmbedAuthor {
     /// The name, 1 to 256 characters.
     pub name: String,
-    /// Where the name leads: an `http` or `https` address.
+    /// The link of the name, an `http` or `https` address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The address of a small picture before the name.
@@ -160,80 +160,80 @@ pub struct EmbedAuthor {
 }
 
 impl EmbedFooter {
-    /// A footer without a picture.
+    /// Creates a footer without a picture.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), icon_url: None }
     }
 }
 
 impl EmbedAuthor {
-    /// An author without an address and a picture.
+    /// Creates an author without an address and a picture.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), url: None, icon_url: None }
     }
 }
 
 impl Embed {
-    /// An embed in which nothing stands yet.
+    /// Creates an empty embed.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with this title.
+    /// Sets the title.
     #[must_use]
     pub fn title(self, title: impl Into<String>) -> Self {
         Self { title: Some(title.into()), ..self }
     }
 
-    /// The same with this text.
+    /// Sets the text.
     #[must_use]
     pub fn description(self, description: impl Into<String>) -> Self {
         Self { description: Some(description.into()), ..self }
     }
 
-    /// The same with a title that leads to this address.
+    /// Sets the link of the title.
     #[must_use]
     pub fn url(self, url: impl Into<String>) -> Self {
         Self { url: Some(url.into()), ..self }
     }
 
-    /// The same with an edge in this colour, `0xRRGGBB`.
+    /// Sets the colour of the edge, `0xRRGGBB`.
     #[must_use]
     pub fn colour(self, colour: u32) -> Self {
         Self { colour: Some(colour), ..self }
     }
 
-    /// The same with this moment.
+    /// Sets the time.
     #[must_use]
     pub fn timestamp(self, timestamp: Timestamp) -> Self {
         Self { timestamp: Some(timestamp), ..self }
     }
 
-    /// The same with this small print.
+    /// Sets the small print.
     #[must_use]
     pub fn footer(self, text: impl Into<String>) -> Self {
         Self { footer: Some(EmbedFooter::new(text)), ..self }
     }
 
-    /// The same with the large picture at this address.
+    /// Sets the address of the large picture.
     #[must_use]
     pub fn image(self, url: impl Into<String>) -> Self {
         Self { image: Some(url.into()), ..self }
     }
 
-    /// The same with the small picture at this address.
+    /// Sets the address of the small picture.
     #[must_use]
     pub fn thumbnail(self, url: impl Into<String>) -> Self {
         Self { thumbnail: Some(url.into()), ..self }
     }
 
-    /// The same with this name above the title.
+    /// Sets the name above the title.
     #[must_use]
     pub fn author(self, name: impl Into<String>) -> Self {
         Self { author: Some(EmbedAuthor::new(name)), ..self }
     }
 
-    /// The same with one more field. `inline`: whether it may stand beside others.
+    /// Adds a field. With `inline` it may stand beside others.
     #[must_use]
     pub fn field(
         mut self,
@@ -245,7 +245,7 @@ impl Embed {
         self
     }
 
-    /// Adds what it says to a text, and the addresses in it to a hash.
+    /// Adds the words of the embed to a text, and its addresses to a hash.
     pub(crate) fn told(&self, text: &mut String, rest: &mut impl Hasher) {
         let author = self.author.as_ref();
         let footer = self.footer.as_ref();
@@ -261,7 +261,7 @@ impl Embed {
         footer.map(|footer| &footer.icon_url).hash(rest);
     }
 
-    /// How many characters its texts have together, as Discord counts them: without addresses.
+    /// Returns the number of characters of its texts together, as Discord counts them, without addresses.
     pub(crate) fn chars(&self) -> usize {
         let own = [self.title.as_ref(), self.description.as_ref()];
         let named = [
@@ -272,7 +272,7 @@ impl Embed {
         own.into_iter().chain(named).flatten().chain(fields).map(|text| text.chars().count()).sum()
     }
 
-    /// Whether a chat would take it as the embed of this number.
+    /// Checks whether a chat would take it as the embed with this number.
     pub(crate) fn check(&self, embed: usize) -> Result<(), ReplyError> {
         let within = Within { embed };
         within.text("title", self.title.as_deref(), TITLE_MAX)?;

@@ -1,4 +1,4 @@
-//! What went wrong at the boundary, and what may be concluded from it.
+//! The errors of the chat and the store, and what they prove about a request.
 
 use std::error::Error;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of failure it was.
+/// The kind of a failure.
 ///
 /// ```
 /// use dirigent::ports::ErrorKind;
@@ -17,34 +17,34 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The channel, message or member does not exist (any more).
+    /// The channel, message or member does not exist, or no longer exists.
     Gone,
     /// The account lacks a permission there.
     Forbidden,
-    /// The account's token is not valid: nothing will work until it is replaced.
+    /// The account's token is not valid. No request works until it is replaced.
     Unauthorized,
-    /// Too many requests; `retry_after` says when to go on.
+    /// There were too many requests. `retry_after` says when to continue.
     RateLimited,
-    /// The request itself is wrong and would be refused again.
+    /// The request itself is wrong, and would be refused again.
     Invalid,
-    /// The other side is out of order (a server error), or cannot be reached: where no connection came
-    /// about, the error says [`Certainty::NotDone`].
+    /// The other side has a server error, or cannot be reached. If no connection was made, the error has
+    /// [`Certainty::NotDone`].
     Unavailable,
     /// The request was sent, and no answer came in time, or the connection broke.
     NoAnswer,
     /// The store could not read or write.
     Store,
-    /// The operation is not offered by this implementation.
+    /// This implementation does not offer the operation.
     Unsupported,
 }
 
 impl ErrorKind {
-    /// Whether the same request may succeed a little later.
+    /// Returns whether the same request may succeed a little later.
     pub const fn is_retryable(self) -> bool {
         matches!(self, Self::RateLimited | Self::Unavailable | Self::NoAnswer | Self::Store)
     }
 
-    /// The kind in words.
+    /// Returns the kind in words.
     pub(crate) const fn describe(self) -> &'static str {
         match self {
             Self::Gone => "it does not exist any more",
@@ -65,7 +65,7 @@ impl ErrorKind {
     }
 }
 
-/// What may be concluded about a request that failed.
+/// Says whether a failed request was carried out.
 ///
 /// ```
 /// use dirigent::ports::Certainty;
@@ -75,13 +75,13 @@ impl ErrorKind {
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::exhaustive_enums, reason = "either it is certain or it is not")]
 pub enum Certainty {
-    /// Nothing was done; it may be asked again.
+    /// The request was not carried out, and you may send it again.
     NotDone,
-    /// It may have been done; ask again only with the same nonce, or look first.
+    /// The request may have been carried out. Send it again only with the same nonce, or look first.
     Unknown,
 }
 
-/// How an attempt at the chat failed, for who wants to know why something is not in the channel.
+/// A failed attempt at the chat. It explains why a text is not in the channel.
 ///
 /// ```
 /// use dirigent::ports::{ErrorKind, PostFailure};
@@ -93,16 +93,16 @@ pub enum Certainty {
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "a kind and a number")]
 pub struct PostFailure {
-    /// What kind of failure it was.
+    /// The kind of the failure.
     pub kind: ErrorKind,
-    /// The chat's own number for the reason, where it has one: Discord's error code. 200000 is a text that the guild's
-    /// `AutoMod` blocks.
+    /// The chat's own number for the reason, if it has one, for example Discord's error code. 200000 means that the
+    /// guild's `AutoMod` blocks the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<u64>,
 }
 
 impl PostFailure {
-    /// Whether the chat refused it for what it says: said again, it would be refused again.
+    /// Returns whether the chat refused the text for its words, so that it would refuse the same text again.
     pub const fn is_for_its_words(&self) -> bool {
         matches!(self.kind, ErrorKind::Invalid)
     }
@@ -151,8 +151,8 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// An error of this kind. It is certain that nothing was done, except for
-    /// [`ErrorKind::NoAnswer`], [`ErrorKind::Unavailable`] and [`ErrorKind::Store`].
+    /// Creates an error of this kind. Its certainty is [`Certainty::NotDone`], except for [`ErrorKind::NoAnswer`],
+    /// [`ErrorKind::Unavailable`] and [`ErrorKind::Store`].
     pub const fn new(kind: ErrorKind) -> Self {
         let certainty = match kind {
             ErrorKind::NoAnswer | ErrorKind::Unavailable | ErrorKind::Store => Certainty::Unknown,
@@ -166,50 +166,50 @@ impl ApiError {
         Self { kind, certainty, retry_after: None, code: None, source: None }
     }
 
-    /// Says what is certain, where the implementation knows better.
+    /// Sets the certainty, if your implementation knows better.
     #[must_use]
     pub const fn with_certainty(mut self, certainty: Certainty) -> Self {
         self.certainty = certainty;
         self
     }
 
-    /// Says how long to wait before asking again.
+    /// Sets the time to wait before the next attempt.
     #[must_use]
     pub const fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
     }
 
-    /// Says by which number the chat names its reason, such as Discord's error codes.
+    /// Sets the number of the chat's reason, for example Discord's error code.
     #[must_use]
     pub const fn with_code(mut self, code: u64) -> Self {
         self.code = Some(code);
         self
     }
 
-    /// Keeps what caused it. It must hold no secret and no message text.
+    /// Sets the source of the error. It must contain no secret and no message text.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
     }
 
-    /// What kind of failure it was.
+    /// Returns the kind of the failure.
     pub const fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// What may be concluded.
+    /// Returns whether the request was carried out, as far as it is known.
     pub const fn certainty(&self) -> Certainty {
         self.certainty
     }
 
-    /// What was refused, and by which of the chat's own numbers.
+    /// Returns the kind of the failure, with the chat's own number.
     pub const fn post_failure(&self) -> PostFailure {
         PostFailure { kind: self.kind, code: self.code }
     }
 
-    /// How long to wait before asking again, where the other side said so.
+    /// Returns the time to wait before the next attempt, if the other side said so.
     pub const fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }

@@ -1,4 +1,4 @@
-//! What a reply has besides its text.
+//! The parts of a reply besides its text.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use super::reply_file::{FILE_BYTES_MAX, FILES_MAX, ReplyFile};
 
 /// The most embeds of a message.
 const EMBEDS_MAX: usize = 10;
-/// How many characters the embeds of a message may have together.
+/// The most characters that the embeds of a message may have together.
 const EMBED_CHARS_MAX: usize = 6_000;
-/// How much of a file is held against another of its name and size, in bytes.
+/// The number of bytes that are compared between two files of the same name and size.
 const COMPARED_BYTES: usize = 4_096;
-/// The most users, and the most roles, that may be named.
+/// The most users, and the most roles, that may be pinged.
 const MENTIONS_MAX: usize = 100;
 
-/// What a [`Reply`](crate::Reply) has besides its text.
+/// The parts of a [`Reply`](crate::Reply) besides its text.
 ///
 /// ```
 /// use dirigent::ports::Extras;
@@ -30,24 +30,24 @@ const MENTIONS_MAX: usize = 100;
 #[serde(default, rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct Extras {
-    /// Shown with the last message of the reply.
+    /// The embeds, in the last message of the reply.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub embeds: Vec<Embed>,
-    /// Posted with the last message of the reply.
+    /// The files, in the last message of the reply.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<ReplyFile>,
     /// The message that the first message of the reply answers.
     #[serde(with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
-    /// The agent that is to speak next.
+    /// The agent that speaks next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<AgentId>,
-    /// Whom the reply may ping.
+    /// The accounts that the reply may ping.
     #[serde(skip_serializing_if = "AllowedMentions::is_empty")]
     pub mentions: AllowedMentions,
 }
 
-/// Whom a message may ping, of those whom its text names. The default is no account.
+/// The accounts that a message may ping, if its text names them. The default is no account.
 ///
 /// ```
 /// use dirigent::UserId;
@@ -68,19 +68,19 @@ pub struct AllowedMentions {
     pub users: Vec<UserId>,
     /// The members of these roles, at most 100.
     pub roles: Vec<RoleId>,
-    /// Whether `@everyone` and `@here` ping.
+    /// `true` if `@everyone` and `@here` ping.
     pub everyone: bool,
-    /// Whether the author of the message that is answered is pinged, which needs no mention in the text.
+    /// `true` if the author of the answered message is pinged. This needs no mention in the text.
     pub replied_user: bool,
 }
 
 impl AllowedMentions {
-    /// No account.
+    /// Allows no account.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same, and this user.
+    /// Also allows this user.
     #[must_use]
     pub fn user(mut self, user: UserId) -> Self {
         if !self.users.contains(&user) {
@@ -89,7 +89,7 @@ impl AllowedMentions {
         self
     }
 
-    /// The same, and the members of this role.
+    /// Also allows the members of this role.
     #[must_use]
     pub fn role(mut self, role: RoleId) -> Self {
         if !self.roles.contains(&role) {
@@ -98,38 +98,38 @@ impl AllowedMentions {
         self
     }
 
-    /// The same, and all members whom `@everyone` and `@here` mean. A model may repeat what people wrote: choose this
+    /// Also allows all members that `@everyone` and `@here` mean. A model may repeat the words of people, so use this
     /// only for texts of your own.
     #[must_use]
     pub fn everyone(self) -> Self {
         Self { everyone: true, ..self }
     }
 
-    /// The same, and the author of the message that is answered.
+    /// Also allows the author of the answered message.
     #[must_use]
     pub fn replied_user(self) -> Self {
         Self { replied_user: true, ..self }
     }
 
-    /// Whether no account may be pinged.
+    /// Returns whether no account may be pinged.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Extras {
-    /// Whether there is nothing besides the text.
+    /// Returns whether there is only the text.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether it is something without a text.
+    /// Returns whether it shows something without a text.
     pub(crate) fn shows(&self) -> bool {
         !self.embeds.is_empty() || self.files.iter().any(ReplyFile::is_at_hand)
     }
 
-    /// These words together with what the embeds say, and a hash of what else they and the files show; `None` where it shows
-    /// nothing. Colours and moments are left aside: they say nothing new.
+    /// Joins these words with those of the embeds, and returns them with a hash of everything else in embeds and files.
+    /// `None` if it shows neither. Colours and times do not count, because they say nothing new.
     pub(crate) fn told(&self, words: &str) -> Option<(String, u64)> {
         if !self.shows() {
             return None;
@@ -146,14 +146,14 @@ impl Extras {
         Some((text, rest.finish()))
     }
 
-    /// Whether a chat would take it.
+    /// Checks whether a chat would take it.
     pub(crate) fn check(&self) -> Result<(), ReplyError> {
         self.check_shown()?;
         self.check_files()
     }
 
-    /// Takes the bytes from the files that a chat would refuse: those that are too many, and those that are too large
-    /// beside the ones in front of them. Returns the error, if there are any.
+    /// Removes the bytes of files that a chat would refuse, because there are too many files, or because a file is too
+    /// large beside those before it. Returns the error, if there are any.
     pub(crate) fn limit_files(&mut self) -> Result<(), ReplyError> {
         let checked = self.check_files();
         let mut left = FILE_BYTES_MAX;
@@ -178,7 +178,8 @@ impl Extras {
         }
     }
 
-    /// What is kept of it in a record, and what is posted besides. The machine knows who speaks next.
+    /// Splits it into the part that a record stores, and the files that are posted with it. It drops the next speaker,
+    /// because the machine knows it.
     pub(crate) fn split(mut self: Arc<Self>) -> (Option<Arc<Self>>, Box<[ReplyFile]>) {
         if self.files.is_empty() && self.next.is_none() {
             return (Some(self), Box::default());
@@ -191,7 +192,7 @@ impl Extras {
         (Some(self).filter(|kept| !kept.is_empty()), files.into())
     }
 
-    /// Whether a chat would take it, but for its files.
+    /// Checks whether a chat would take it without its files.
     pub(crate) fn check_shown(&self) -> Result<(), ReplyError> {
         if self.embeds.len() > EMBEDS_MAX {
             return Err(ReplyError::TooManyEmbeds(self.embeds.len()));

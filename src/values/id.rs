@@ -1,11 +1,11 @@
-//! Discord's ids and the registry's, as their own types.
+//! Types for Discord's ids and the registry's.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The text is no snowflake: 15 to 20 decimal digits that do not begin with zero.
+/// The error of a text that is not a snowflake. A snowflake has 15 to 20 decimal digits, and does not begin with zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a Discord id: expected 15 to 20 decimal digits that do not begin with zero")]
 #[non_exhaustive]
@@ -15,17 +15,17 @@ macro_rules! snowflake {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         ///
-        /// Written and read as a string of digits; a JSON number would lose digits.
+        /// It is written and read as a string of digits, because a JSON number would lose digits.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(u64);
 
         impl $name {
-            /// Wraps the number.
+            /// Creates an id with this number.
             pub const fn new(id: u64) -> Self {
                 Self(id)
             }
 
-            /// The number inside.
+            /// Returns the number.
             pub const fn get(self) -> u64 {
                 self.0
             }
@@ -61,7 +61,7 @@ macro_rules! snowflake {
 }
 
 snowflake! {
-    /// A channel, or a thread, which Discord numbers alike.
+    /// A channel, or a thread. Discord numbers both in the same way.
     ///
     /// ```
     /// use dirigent::ChannelId;
@@ -73,7 +73,7 @@ snowflake! {
 }
 
 snowflake! {
-    /// A guild, which people call a server.
+    /// A guild. People call it a server.
     ///
     /// ```
     /// use dirigent::ports::GuildId;
@@ -83,7 +83,7 @@ snowflake! {
 }
 
 snowflake! {
-    /// An account: a person's, an agent's, the moderator's.
+    /// An account, for example of a person, an agent or the moderator.
     ///
     /// ```
     /// use dirigent::UserId;
@@ -104,14 +104,14 @@ snowflake! {
 }
 
 impl RoleId {
-    /// The role that everybody in the guild has: it has the guild's id.
+    /// Returns the role of every member of the guild. It has the guild's id.
     pub const fn everyone(guild: GuildId) -> Self {
         Self(guild.0)
     }
 }
 
-/// Trims, then takes 15 to 20 ASCII digits that fit an unsigned 64-bit number and do not begin with zero: an id with zeros before it would
-/// be written without them, and that would be read as none.
+/// Parses an id. It trims the text, and accepts 15 to 20 ASCII digits that fit an unsigned 64-bit number and do not
+/// begin with zero. An id with leading zeros would be written without them, and could then not be read again.
 fn parse_snowflake(text: &str) -> Result<u64, BadSnowflake> {
     let digits = text.trim();
     let plausible = (15..=20).contains(&digits.len())
@@ -123,7 +123,7 @@ fn parse_snowflake(text: &str) -> Result<u64, BadSnowflake> {
     }
 }
 
-/// An agent's name in the registry, for example `home-developer`. Cheap to clone.
+/// An agent's name in the registry, for example `home-developer`. It is cheap to clone.
 ///
 /// ```
 /// use dirigent::AgentId;
@@ -135,7 +135,7 @@ fn parse_snowflake(text: &str) -> Result<u64, BadSnowflake> {
 pub struct AgentId(std::sync::Arc<str>);
 
 impl AgentId {
-    /// The name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }

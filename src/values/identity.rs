@@ -1,4 +1,4 @@
-//! An agent as the registry has it.
+//! An agent's entry in the registry.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,10 +21,10 @@ use crate::{AgentId, UserId};
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "the seed names exactly three fields")]
 pub struct Identity {
-    /// The account it speaks with.
+    /// The account of the agent.
     pub discord_user_id: UserId,
-    /// Its name in the host.
+    /// The name of the agent in the host.
     pub agent_id: AgentId,
-    /// Its name for people.
+    /// The name of the agent for people.
     pub agent_name: String,
 }

@@ -1,4 +1,4 @@
-//! How messages become lines for a model.
+//! Writes messages as lines for a model.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -13,19 +13,24 @@ use crate::text::plain::{NAME_CHARS_MAX, folded, is_line_break, is_visible, show
 /// The most files, and the most other things, of a message that its line names.
 const NAMED_MAX: usize = 10;
 
-/// Writes messages as lines for a model, and tells authors apart whose names are alike.
+/// Writes messages as lines for a model, and distinguishes authors with similar names.
 ///
-/// A line is `NAME: WORDS`, and after the words `[file: NAME]`, `[sticker: NAME]`, `[poll: QUESTION ANSWERS]`,
-/// `[embed: TEXT]` or `[components: TEXT]` for each thing that the message shows. Between name and colon it says what the
-/// message repeats: `alice (answering sceptic: "Where is the proof?"): Here.`, `alice (forwarding): …`, and for the message
-/// from which a thread was made `alice (before this thread): …`. Each further line of a message begins with two spaces, whichever of
-/// Unicode's line breaks its author used, and names have no colon and are one line: so no author can write a line for another.
+/// A line is `NAME: WORDS`. For each thing that the message shows, `[file: NAME]`, `[sticker: NAME]`,
+/// `[poll: QUESTION ANSWERS]`, `[embed: TEXT]` or `[components: TEXT]` follows after the words. If the message repeats
+/// another one, this stands between the name and the colon. For example,
+/// `alice (answering sceptic: "Where is the proof?"): Here.`, `alice (forwarding): …`, and for the message from which a
+/// thread was made `alice (before this thread): …`.
 ///
-/// Agents have their registered names. Another author whose name looks like an agent's is `critic (a person)` or `critic (another bot)`; of two
-/// others with one name the second is `alice (2)`. Mentions of accounts whose names are known here, `<@1>`, become `@NAME`.
+/// No author can write a line in the name of another. Each further line of a message begins with two spaces, whichever
+/// of Unicode's line breaks its author used, and a name is one line without a colon.
 ///
-/// Lengths: a name 100 characters, an excerpt of what is answered 200, a forwarded text 2,000, anything shown 500, of
-/// files and of other things the first 10 each, a file's text 32 KiB.
+/// Agents have their registered names. Another author whose name looks like an agent's is `critic (a person)` or
+/// `critic (another bot)`. If two other authors have one name, the second is `alice (2)`. Mentions of accounts with a
+/// known name, such as `<@1>`, become `@NAME`.
+///
+/// These are the length limits. A name has 100 characters, an excerpt of an answered message 200, a forwarded text
+/// 2,000, and any other shown thing 500. Of files and of other things the line has the first 10 each. A file's text has
+/// 32 KiB.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -54,24 +59,24 @@ pub struct Lines {
 struct Agent {
     user: UserId,
     name: String,
-    /// What is compared to find names that are alike.
+    /// The form that is compared to find similar names.
     folded: String,
 }
 
-/// Someone who is no agent here.
+/// An author who is not an agent here.
 #[derive(Clone, Debug)]
 struct Author {
     user: UserId,
-    /// The name that the chat told.
+    /// The name from the chat.
     told: Option<Arc<str>>,
     /// The name in lines.
     name: String,
-    /// What is compared to find names that are alike.
+    /// The form that is compared to find similar names.
     folded: String,
 }
 
 impl Lines {
-    /// These agents have their registered names.
+    /// Creates a writer that knows these agents by their registered names.
     pub(crate) fn among(agents: impl Iterator<Item = Identity>) -> Self {
         let named = agents.map(|it| {
             let name = shown(&it.agent_name, NAME_CHARS_MAX);
@@ -80,7 +85,7 @@ impl Lines {
         Self { agents: named.collect(), authors: Vec::new() }
     }
 
-    /// The message as a line. Those of one prompt are written by one value, oldest first.
+    /// Writes the message as a line. Use one writer for all messages of a prompt, oldest first.
     pub fn line(&mut self, message: &ChatMessage) -> String {
         let at = self.author(message);
         let quoted = message.quoted.as_deref().and_then(|quoted| self.quoted_name(quoted));
@@ -91,7 +96,7 @@ impl Lines {
         line
     }
 
-    /// The name that stands before this message's words.
+    /// Returns the name that stands before this message's words.
     pub fn name(&mut self, message: &ChatMessage) -> &str {
         let at = self.author(message);
         self.name_at(at)
@@ -104,11 +109,11 @@ impl Lines {
         }
     }
 
-    /// Where the author of a line stands: among the agents, or among the others.
+    /// Returns the index of a line's author, among the agents or among the others.
     fn author(&mut self, message: &ChatMessage) -> Result<usize, usize> {
         match message.quoted.as_deref() {
             Some(Quoted { kind: QuotedAs::Starter, author: Some(author), author_name, .. }) => {
-                // Whether a bot wrote it is not told.
+                // The chat does not say whether a bot wrote it.
                 self.known(*author, author_name.as_ref(), AuthorKind::Human)
             }
             _ => self.known(message.author, message.author_name.as_ref(), message.author_kind),
@@ -134,7 +139,7 @@ impl Lines {
         }))
     }
 
-    /// A name that no other author's is like.
+    /// Returns a name that is similar to no other author's.
     fn told_apart(
         &self,
         user: UserId,
@@ -153,7 +158,7 @@ impl Lines {
             self.authors.iter().any(|author| author.user != user && author.folded == folded)
         };
         if is_taken(&folded) {
-            // As many as there are authors, and one more, cannot all be taken.
+            // There is one more number than there are authors, so one of them is free.
             let mut numbers = (2..).map(|number| format!(" ({number})"));
             if let Some(mark) = numbers.find(|mark| !is_taken(&format!("{folded}{mark}"))) {
                 name.push_str(&mark);
@@ -163,7 +168,7 @@ impl Lines {
         (name, folded)
     }
 
-    /// The name of an account, if it is known here.
+    /// Returns the name of an account, if it is known here.
     fn name_of(&self, user: UserId) -> Option<&str> {
         let agent = self.agents.iter().find(|agent| agent.user == user);
         let author = || self.authors.iter().rev().find(|author| author.user == user);
@@ -172,28 +177,28 @@ impl Lines {
             .or_else(|| author().map(|author| author.name.as_str()))
     }
 
-    /// The name of the author of what is answered, which may be in no other line.
+    /// Returns the name of the author of an answered message, who may be in no other line.
     fn quoted_name(&mut self, quoted: &Quoted) -> Option<String> {
         let author = quoted.author?;
         if let Some(known) = self.name_of(author) {
             return Some(known.to_owned());
         }
-        // Whether a bot wrote it is not told.
+        // The chat does not say whether a bot wrote it.
         let at = self.known(author, quoted.author_name.as_ref(), AuthorKind::Human);
         Some(self.name_at(at).to_owned())
     }
 }
 
 impl Agent {
-    /// Whether another author's name, folded, could be taken for this agent's in a line: also with a bracket behind it, as a
-    /// line has one that says what the message repeats.
+    /// Returns whether another author's folded name is similar to this agent's in a line. This includes a name with a
+    /// bracket behind it, because such a bracket stands in lines of messages that repeat another one.
     fn is_like(&self, folded: &str) -> bool {
         let rest = folded.strip_prefix(&self.folded);
         rest.is_some_and(|rest| rest.is_empty() || rest.trim_start().starts_with('('))
     }
 }
 
-/// The message as a line, without knowledge of any other message.
+/// Writes the message as a line, without knowledge of any other message.
 pub(crate) fn line(message: &ChatMessage) -> String {
     let starter = message.quoted.as_deref().filter(|quoted| quoted.kind == QuotedAs::Starter);
     let (author, told) = match starter.and_then(|starter| Some((starter.author?, starter))) {
@@ -208,7 +213,8 @@ pub(crate) fn line(message: &ChatMessage) -> String {
     line
 }
 
-/// An author's name as it stands in a line: without a colon, which would end it. Without a name that is seen, the mention.
+/// Returns an author's name as it stands in a line, without a colon, because a colon would end it. If the name is
+/// invisible, returns the mention.
 fn author_name(user: UserId, told: Option<&str>) -> String {
     match told {
         Some(name) if is_visible(name) => shown(name, NAME_CHARS_MAX).replace([':', '：'], ""),
@@ -227,7 +233,7 @@ fn write_after_name(
     let quoted = message.quoted.as_deref();
     match quoted.map(|quoted| (quoted.kind, quoted_name, &*quoted.content)) {
         Some((QuotedAs::Answered, Some(name), "")) => {
-            // Writing to a string cannot fail.
+            // A write to a string cannot fail.
             let _ = write!(line, " (answering {name})");
         }
         Some((QuotedAs::Answered, Some(name), excerpt)) => {
@@ -250,7 +256,7 @@ fn write_after_name(
     write_things(line, &message.attachments, &message.shown, untold);
 }
 
-/// The words, in which no line begins like a line of another message.
+/// Writes the words in such a way that no line begins like a line of another message.
 fn write_words(line: &mut String, words: &str, name_of: &NameOf<'_>) {
     let mut rest = words.trim_end();
     while let Some(at) = rest.find(|c| is_line_break(c) || c == '<') {
@@ -278,7 +284,7 @@ fn write_words(line: &mut String, words: &str, name_of: &NameOf<'_>) {
     line.push_str(rest);
 }
 
-/// Files, what else is shown, and embeds without words.
+/// Writes files, other shown things, and embeds without words.
 fn write_things(line: &mut String, files: &[Attachment], shown_too: &[Shown], embeds: usize) {
     let part = |line: &mut String| {
         if !line.ends_with(' ') {
@@ -287,7 +293,7 @@ fn write_things(line: &mut String, files: &[Attachment], shown_too: &[Shown], em
     };
     for thing in shown_too.iter().take(NAMED_MAX) {
         part(line);
-        // Writing to a string cannot fail.
+        // A write to a string cannot fail.
         let _ = write!(line, "{thing}");
     }
     for _ in 0..embeds.min(NAMED_MAX) {

@@ -1,15 +1,14 @@
-//! Why a channel's record was not loaded, and what bars the channel then.
+//! The reasons why a channel's record was not loaded, and what bars the channel then.
 
 use std::error::Error;
 
 use crate::values::error::ApiError;
 use dirigent_core::snapshot::RestoreError;
 
-/// Why a channel that has a record cannot be used until someone acts.
+/// The reason why a channel with a record cannot be used until someone acts.
 ///
-/// A barred channel stays listed by [`ChannelStore::channels`](crate::store::ChannelStore::channels), across
-/// restarts as well, and must not be taken for a channel without a record: it may be stopped, on hold
-/// or archived.
+/// [`ChannelStore::channels`](crate::store::ChannelStore::channels) still lists a barred channel, also after a restart.
+/// Do not treat it as a channel without a record, because it may be stopped, on hold or archived.
 ///
 /// ```
 /// use dirigent::store::Barred;
@@ -19,17 +18,17 @@ use dirigent_core::snapshot::RestoreError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[expect(clippy::exhaustive_enums, reason = "a driver must know what ends each")]
 pub enum Barred {
-    /// The record is not as it was written. The channel's mode and turns are lost. An operator ends it by
-    /// giving the channel a mode, which replaces the record; so does restoring the record from a
-    /// backup.
+    /// The record is damaged. The channel's mode and turns are lost. An operator can give the channel a mode, which
+    /// replaces the record, or can restore the record from a backup.
     #[error(
         "the channel's stored record is damaged: the channel's mode and turns are unknown, and it may \
          have been stopped. No agent may speak there until an operator gives the channel a mode, or until \
          its record is restored from a backup"
     )]
     Damaged,
-    /// The record is whole, and another version of the library wrote it: a newer one, something of which this version does
-    /// not know, or one so old that this version no longer reads it. This version never changes the record.
+    /// The record is whole, but another version of the library wrote it. It may be a newer version whose data this
+    /// version does not know. It may also be so old that this version no longer reads it. This version never changes
+    /// the record.
     #[error(
         "the channel's stored record was written by another version of this library and was not \
          touched: this version does not know the channel's mode and turns. No agent may speak there until \
@@ -39,8 +38,8 @@ pub enum Barred {
 }
 
 impl From<&RestoreError> for Barred {
-    /// What bars a channel whose record was loaded and cannot be restored. The store takes such a record
-    /// for a sound one: what replaces it is a commit from its revision.
+    /// Converts the error of a record that was loaded and cannot be restored. The store considers such a record intact,
+    /// so a commit from its revision can replace it.
     fn from(error: &RestoreError) -> Self {
         match error {
             RestoreError::Version { .. } => Self::OtherVersion,
@@ -49,7 +48,7 @@ impl From<&RestoreError> for Barred {
     }
 }
 
-/// Why a channel's record was not loaded. Nothing was changed.
+/// The reason why a channel's record was not loaded. The record did not change.
 ///
 /// ```
 /// use dirigent::ports::{ApiError, ErrorKind};
@@ -63,33 +62,33 @@ impl From<&RestoreError> for Barred {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// There is a record, and it cannot be used. Loading it again answers the same until someone acts.
+    /// There is a record, and it cannot be used. Loading it again gives the same result until someone acts.
     #[error("{barred}")]
     Barred {
-        /// What is wrong with the record, and what ends it.
+        /// The problem with the record, and what you can do.
         barred: Barred,
-        /// Where the record is and why it cannot be read. It holds no message text.
+        /// The place of the record, and why it cannot be read. It contains no message text.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The store failed. Whether there is a record is unknown; loading may work the next time.
+    /// The store failed. It is unknown whether there is a record. The next attempt may work.
     #[error(transparent)]
     Store(#[from] ApiError),
 }
 
 impl LoadError {
-    /// A record that is not as it was written. `source` says where it is and why it cannot be read; it
-    /// must hold no message text.
+    /// Creates the error of a damaged record. `source` says where the record is and why it cannot be read. It must
+    /// contain no message text.
     pub fn damaged(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Barred { barred: Barred::Damaged, source: source.into() }
     }
 
-    /// A record that is whole and that another version of the library wrote. `source` says where it is and what is
-    /// not known; it must hold no message text.
+    /// Creates the error of a whole record that another version of the library wrote. `source` says where the record is
+    /// and what is unknown in it. It must contain no message text.
     pub fn other_version(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Barred { barred: Barred::OtherVersion, source: source.into() }
     }
 
-    /// What bars the channel; `None` when the store failed and should be asked again.
+    /// Returns what bars the channel. `None` if the store failed, so that you can try again.
     pub const fn barred(&self) -> Option<Barred> {
         match self {
             Self::Barred { barred, .. } => Some(*barred),

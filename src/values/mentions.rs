@@ -1,18 +1,18 @@
-//! Whom a message mentions in its own words.
+//! The mentions in the words of a message.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::UserId;
 
-/// Most accounts that are taken from one message.
+/// The most accounts that are taken from one message.
 pub(crate) const MENTIONS_MAX: usize = dirigent_core::config::AGENTS_MAX;
 
 /// The most digits of an account's number.
 const DIGITS_MAX: usize = 20;
 
-/// The accounts that are written into a text as `<@id>` or `<@!id>`, each once, in order of their first
-/// mention. What stands in code, or behind a backslash, mentions no account; nor does a reply as such.
+/// Returns the accounts that a text names as `<@id>` or `<@!id>`, each once, in the order of their first mention.
+/// Mentions in code, or behind a backslash, do not count. A reply alone is no mention.
 pub(crate) fn mentioned(text: &str) -> Vec<UserId> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -40,11 +40,11 @@ pub(crate) fn mentioned(text: &str) -> Vec<UserId> {
     found
 }
 
-/// How long the code is that begins here with back-ticks: up to as many of them in a row. Where they
-/// are never closed, they stand for themselves.
+/// Returns the length of the code that begins here with back-ticks, up to a row of the same number of back-ticks. If
+/// they are never closed, they are ordinary characters.
 fn code(text: &str) -> usize {
     let ticks = text.len() - text.trim_start_matches('`').len();
-    // Three or more open a block, and three close it.
+    // Three or more back-ticks open a block, and three close it.
     let closing = ticks.min(3);
     let mut from = ticks;
     while let Some(at) = text.get(from..).and_then(|inner| inner.find('`')) {
@@ -59,26 +59,26 @@ fn code(text: &str) -> usize {
     ticks
 }
 
-/// The account with whose mention a text begins.
+/// Returns the account whose mention is at the beginning of a text.
 pub(crate) fn mentioned_first(text: &str) -> Option<UserId> {
     mention(text.trim_start()).map(|(user, _)| user)
 }
 
-/// The account that is mentioned right here, and how long the mention is.
+/// Returns the account that is mentioned at the beginning of this text, and the length of the mention.
 pub(crate) fn mention(text: &str) -> Option<(UserId, usize)> {
     let inner = text.strip_prefix("<@")?;
     let inner = inner.strip_prefix('!').unwrap_or(inner);
-    // The end is not looked for any further, as a text may be full of beginnings.
+    // The search for the end stops early, because a text may contain many beginnings.
     let length = inner.bytes().take(DIGITS_MAX + 1).position(|byte| !byte.is_ascii_digit())?;
     let (digits, after) = inner.split_at_checked(length)?;
     let after = after.strip_prefix('>')?;
-    // An account of few digits is none of Discord's, but may be one of another chat.
+    // Discord has no account with few digits, but another chat may have one.
     let id = digits.parse().ok().filter(|id| *id != 0)?;
     Some((UserId::new(id), text.len() - after.len()))
 }
 
-/// The text in which each `@Name` of these accounts is a mention, `<@id>`: the longest name that fits, and not in code, in an address,
-/// or behind a backslash.
+/// Replaces each `@Name` of these accounts with a mention, `<@id>`. It takes the longest name that fits, and leaves out
+/// code, addresses, and names behind a backslash.
 pub fn with_mentions<'t>(text: &'t str, named: &[(&str, UserId)]) -> Cow<'t, str> {
     let mut written = Cow::Borrowed("");
     let (mut rest, mut copied) = (text, text);
@@ -92,7 +92,7 @@ pub fn with_mentions<'t>(text: &'t str, named: &[(&str, UserId)]) -> Cow<'t, str
             (Some((user, end)), _) => {
                 let (skipped, _) = copied.split_at(copied.len() - rest.len());
                 written.to_mut().push_str(skipped);
-                // Writing to a string cannot fail.
+                // A write to a string cannot fail.
                 let _ = write!(written.to_mut(), "<@{user}>");
                 copied = end;
                 rest.len() - end.len()
@@ -110,14 +110,14 @@ pub fn with_mentions<'t>(text: &'t str, named: &[(&str, UserId)]) -> Cow<'t, str
     written
 }
 
-/// Of the names with which a text begins the longest, and what follows it.
+/// Returns the longest of the names at the beginning of a text, and the rest of the text.
 fn longest_name<'t>(text: &'t str, named: &[(&str, UserId)]) -> Option<(UserId, &'t str)> {
     let fits = named.iter().filter_map(|(name, user)| Some((*user, after_name(text, name)?)));
     fits.min_by_key(|(_, end)| end.len())
 }
 
-/// What follows a name with which a text begins, in whatever case it is written. A letter, a digit, or a hyphen or underscore before one goes on
-/// with a name: `Max-Ops` does not begin with `Max`.
+/// Returns the rest of a text after a name at its beginning, in upper or lower case. A letter, a digit, or a hyphen or
+/// underscore before one continues a name, so `Max-Ops` does not begin with `Max`.
 pub(crate) fn after_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = text.chars();
     let is_it = name.chars().all(|expected| {

@@ -1,4 +1,4 @@
-//! A chat message as it arrives, and the key that makes posting repeatable.
+//! A chat message as it arrives, and the nonce that makes a post repeatable.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,11 +12,11 @@ use super::lines::line;
 use super::shown::{Quoted, QuotedAs, Shown};
 use crate::{ChannelId, UserId};
 
-/// A message of the channel, pushed or read. `Debug` shows no text.
+/// A message of the channel, pushed or read. Its `Debug` output contains no text.
 ///
-/// [`content`](Self::content) is what its author typed, and the only part that is looked at for stop words, mentions and commands. What
-/// else people see of it is [`quoted`](Self::quoted), [`attachments`](Self::attachments) and [`shown`](Self::shown): agents
-/// are told of it, and it does nothing.
+/// [`content`](Self::content) is the text that its author typed. Only this text can contain stop words, mentions and
+/// commands. People also see [`quoted`](Self::quoted), [`attachments`](Self::attachments) and [`shown`](Self::shown).
+/// Agents get these, too, but they have no other effect.
 ///
 /// ```
 /// use dirigent::ports::{AuthorKind, ChatKind};
@@ -34,55 +34,55 @@ use crate::{ChannelId, UserId};
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "plain data that hosts and adapters build")]
 pub struct ChatMessage {
-    /// Its id.
+    /// The id of the message.
     #[serde(with = "crate::written")]
     pub id: MessageId,
-    /// Where it stands.
+    /// The channel of the message.
     pub channel: ChannelId,
-    /// Whose account wrote it.
+    /// The account that wrote it.
     pub author: UserId,
-    /// The name under which people see the author; an agent's is the one in the registry. `None` where the chat does
-    /// not tell. An account's owner chooses its name: the name proves nothing.
+    /// The author's name for people. For an agent it is the name in the registry. `None` if the chat does not tell it.
+    /// Do not trust the name, because an account's owner can choose it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author_name: Option<Arc<str>>,
-    /// What kind of account that is.
+    /// The kind of account that wrote it.
     pub author_kind: AuthorKind,
-    /// What kind of message it is.
+    /// The kind of message.
     pub kind: ChatKind,
-    /// What its author typed; empty without the message-content intent.
+    /// The text that its author typed. It is empty without the message-content intent.
     pub content: Arc<str>,
-    /// Which of the accounts that its words mention are bots, as far as the chat tells: who mentions one is not talking to a
-    /// person.
+    /// The bots among the accounts that its words mention, as far as the chat tells. A message that mentions one is not
+    /// talk between people.
     #[serde(default, skip_serializing_if = "<[UserId]>::is_empty")]
     pub mentioned_bots: Box<[UserId]>,
-    /// The message it answers, where it answers one.
+    /// The message that it answers, if any.
     #[serde(default, with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
-    /// Another message that it repeats: the one that it answers, forwards, or from which its thread was made. `None` where
-    /// the chat does not show it, for example because it was deleted.
+    /// Another message that it repeats: the one that it answers or forwards, or from which its thread was made. `None`
+    /// if the chat does not show that message, for example because it was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quoted: Option<Box<Quoted>>,
-    /// The files attached to it: a picture is a reply, too.
+    /// The attached files. A picture alone is a reply, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
-    /// How many embeds it shows; 0 without the message-content intent.
+    /// The number of embeds. It is 0 without the message-content intent.
     #[serde(default)]
     pub embeds: u8,
-    /// What it shows besides: stickers, polls, and what embeds and components of bots say.
+    /// Other things that it shows: stickers, polls, and the texts of bots' embeds and components.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<Shown>,
-    /// When it was sent, in Unix milliseconds.
+    /// The time when it was sent, in Unix milliseconds.
     #[serde(with = "crate::written")]
     pub sent_at: Timestamp,
-    /// The nonce it was posted with, where the chat tells and it has a [`Nonce`]'s form. Any other is not this
-    /// library's, and is left out.
+    /// The nonce of the post, if the chat tells it and it has the form of a [`Nonce`]. Any other nonce is not from this
+    /// library, and is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce: Option<Nonce>,
 }
 
 impl ChatMessage {
-    /// A person's message with this text and nothing else. It was sent when its id says so, read as a snowflake of
-    /// Discord's: an adapter for another chat sets [`sent_at`](Self::sent_at).
+    /// Creates a person's message with only this text. Its time comes from its id, read as a snowflake of Discord's. An
+    /// adapter for another chat must set [`sent_at`](Self::sent_at).
     pub fn new(
         id: MessageId,
         channel: ChannelId,
@@ -110,14 +110,14 @@ impl ChatMessage {
 }
 
 impl ChatMessage {
-    /// Whether a person wrote it, and it is talk: no notice of Discord's.
+    /// Returns whether a person wrote it, and it is conversation and not a notice of Discord's.
     pub fn is_by_person(&self) -> bool {
         let is_person = matches!(self.author_kind, AuthorKind::Human | AuthorKind::Bridged);
         is_person && self.kind != ChatKind::System
     }
 
-    /// Whether a person wrote it and nothing of it can be seen. Discord takes no empty message: it hides all but
-    /// the author from a bot that lacks the message-content intent.
+    /// Returns whether a person wrote it and no content is visible. Discord accepts no empty message, so it hides
+    /// everything but the author from a bot that lacks the message-content intent.
     pub(crate) fn hides_all(&self) -> bool {
         let repeats = |quoted: &Quoted| quoted.kind != QuotedAs::Answered && quoted.is_visible();
         self.is_by_person()
@@ -126,19 +126,19 @@ impl ChatMessage {
             && !self.quoted.as_deref().is_some_and(repeats)
     }
 
-    /// Whether it belongs into a transcript: talk, and the message from which a thread was made.
+    /// Returns whether it belongs into a transcript: conversation, and the message from which a thread was made.
     pub(crate) fn is_told(&self) -> bool {
         let is_starter = |quoted: &Quoted| quoted.kind == QuotedAs::Starter;
         self.kind != ChatKind::System || self.quoted.as_deref().is_some_and(is_starter)
     }
 
-    /// Whether it has files, embeds or other things besides its words.
+    /// Returns whether it has files, embeds or other things besides its words.
     pub(crate) fn shows_more(&self) -> bool {
         !self.attachments.is_empty() || self.embeds > 0 || !self.shown.is_empty()
     }
 }
 
-/// The message as a line of a prompt, as [`Lines`](crate::ports::Lines) writes it where no other message is known:
+/// Writes the message as a line of a prompt, like [`Lines`](crate::ports::Lines) without any other known message:
 /// `alice: hello [file: cat.png] [embed]`.
 impl fmt::Display for ChatMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -146,7 +146,8 @@ impl fmt::Display for ChatMessage {
     }
 }
 
-/// A file attached to a message. `Debug` shows neither its name nor where it is: its address may open it.
+/// A file that is attached to a message. Its `Debug` output contains neither its name nor its address, because the
+/// address may open it.
 ///
 /// ```
 /// use dirigent::ports::Attachment;
@@ -158,25 +159,25 @@ impl fmt::Display for ChatMessage {
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "plain data that hosts and adapters build")]
 pub struct Attachment {
-    /// Its name.
+    /// The name of the file.
     pub name: Arc<str>,
-    /// Where it can be fetched. Discord's addresses expire after about a day.
+    /// The address of the file. Discord's addresses expire after about a day.
     pub url: Arc<str>,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Its media type, such as `image/png`, where the chat tells.
+    /// The media type, for example `image/png`, if the chat tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<Arc<str>>,
-    /// What it shows, as its author describes it.
+    /// The author's description of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Arc<str>>,
-    /// What it says, where that was read: see [`Turn`](crate::Turn::missed).
+    /// The text of the file, if it was read. [`Turn`](crate::Turn::missed) says when it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Arc<str>>,
 }
 
 impl Attachment {
-    /// A file of which no more is known.
+    /// Creates a file with only a name, an address and a size.
     pub fn new(name: impl Into<Arc<str>>, url: impl Into<Arc<str>>, size: u64) -> Self {
         let (name, url) = (name.into(), url.into());
         Self { name, url, size, content_type: None, description: None, text: None }
@@ -192,12 +193,13 @@ impl fmt::Debug for Attachment {
     }
 }
 
-/// The first moment that a snowflake can name: the start of 2015, in Unix milliseconds.
+/// The first moment of snowflakes, which is the start of 2015, in Unix milliseconds.
 pub(crate) const DISCORD_EPOCH: u64 = 1_420_070_400_000;
 /// The bits of a snowflake below its time.
 pub(crate) const TIME_SHIFT: u32 = 22;
 
-/// When a message was sent whose id is one of Discord's, for [`DiscordApi::sent_at`](crate::DiscordApi::sent_at).
+/// Returns the time of a message whose id is one of Discord's. Use it in
+/// [`DiscordApi::sent_at`](crate::DiscordApi::sent_at).
 ///
 /// ```
 /// use dirigent::{MessageId, ports::{Timestamp, snowflake_time}};
@@ -221,7 +223,7 @@ impl fmt::Debug for ChatMessage {
     }
 }
 
-/// What kind of account wrote a message.
+/// The kinds of accounts that write messages.
 ///
 /// ```
 /// use dirigent::ports::AuthorKind;
@@ -233,16 +235,17 @@ impl fmt::Debug for ChatMessage {
 pub enum AuthorKind {
     /// A person's account.
     Human,
-    /// A person behind a webhook that the host lists as people, such as a bridge to another chat. Such words wake and reset ceilings
-    /// at most 60 times an hour in a channel, so that a bridge that loops does not; a stop word always acts.
+    /// A person behind a webhook that the host lists as people, for example a bridge to another chat. In each channel
+    /// such messages wake agents and reset ceilings at most 60 times an hour, so that a bridge that loops cannot keep
+    /// agents busy. A stop word always works.
     Bridged,
-    /// A bot's account; the registry says whether it is an agent.
+    /// A bot's account. The registry says whether it is an agent.
     Bot,
-    /// A webhook: never an agent, whatever name it carries.
+    /// A webhook. It is never an agent, whatever its name is.
     Webhook,
 }
 
-/// What kind of message it is.
+/// The kinds of messages.
 ///
 /// ```
 /// use dirigent::ports::ChatKind;
@@ -252,16 +255,15 @@ pub enum AuthorKind {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ChatKind {
-    /// Something said.
+    /// An ordinary message.
     Default,
-    /// Something said in answer to a message.
+    /// An answer to a message.
     Reply,
-    /// A join, a pin, a boost, a new thread, a command's answer, or anything else that is no talk.
+    /// A join, a pin, a boost, a new thread, a command's answer, or anything else that is not conversation.
     System,
 }
 
-/// A key of at most 25 characters that is given with a post, so that the same post repeated makes
-/// one message.
+/// A key of at most 25 characters that is sent with a post, so that the same post, sent twice, makes one message.
 ///
 /// ```
 /// use dirigent::ports::Nonce;
@@ -277,7 +279,7 @@ pub enum ChatKind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Nonce {
-    /// ASCII; what lies behind the nonce is zero.
+    /// The characters in ASCII. The bytes behind the nonce are zero.
     characters: [u8; Nonce::MAX],
     length: u8,
 }
@@ -286,10 +288,10 @@ impl Nonce {
     /// The longest nonce that Discord takes.
     pub const MAX: usize = 25;
 
-    /// Derives a nonce from the channel, the moment the post was decided, and its number within the
-    /// channel's life. Equal parts give equal nonces in every process.
+    /// Creates a nonce from the channel, the moment when the post was decided, and its number within the channel's
+    /// life. Equal parts give equal nonces in every process.
     pub fn from_parts(channel: u64, at_millis: u64, number: u64) -> Self {
-        // 48 bits of time and 36 bits of number are kept whole; the channel is folded to 40 bits.
+        // The nonce keeps 48 bits of time and 36 bits of the number, and folds the channel to 40 bits.
         let time = at_millis & 0xffff_ffff_ffff;
         let place = (channel ^ (channel >> 24)) & 0xff_ffff_ffff;
         let count = number & 0xf_ffff_ffff;
@@ -302,8 +304,9 @@ impl Nonce {
         Self { characters, length: 25 }
     }
 
-    /// The nonce of a reply's part: it also says when the process began that made the reply. `number`: of the part within the
-    /// channel's life, 34 bits of which are kept, of the channel 11, and of the process's age 37, which is four years.
+    /// Creates the nonce of a reply's part. It also contains the moment when the process began that made the reply. It
+    /// keeps 34 bits of `number` (of the part within the channel's life), 11 bits of the channel, and 37 bits of the
+    /// process's age, which is four years.
     pub(crate) fn of_reply(channel: u64, at: Timestamp, number: u64, began: Began) -> Self {
         let age = at.as_millis().wrapping_sub(began.at().as_millis()) & AGE;
         let place = channel ^ (channel >> 22) ^ (channel >> 44);
@@ -315,14 +318,14 @@ impl Nonce {
         let (second, third) = rest.split_at_mut(8);
         mark.fill(REPLY_MARK);
         first.copy_from_slice(&began.written);
-        // Two halves of 41 bits: the age and four bits of the number, and all else.
+        // There are two halves of 41 bits. One has the age and four bits of the number, and the other has the rest.
         write_base36(second, age << 4 | number >> 30);
         write_base36(third, (number & 0x3fff_ffff) << 11 | place);
         Self { characters, length: 25 }
     }
 
-    /// When the post with this nonce was decided, and when the process began that did so, where that is another one than this.
-    /// `None` where it is this one, or the nonce does not say.
+    /// Returns when the post with this nonce was decided, and when the process began that decided it, if it is another
+    /// process than this one. `None` if it is this process, or if the nonce does not say.
     pub(crate) fn by_another(&self, own: Began) -> Option<(Timestamp, Began)> {
         let (mark, rest) = self.characters.split_first()?;
         let (written, rest) = rest.split_first_chunk::<8>()?;
@@ -335,21 +338,21 @@ impl Nonce {
         Some((began.at() + Duration::from_millis(age & AGE), began))
     }
 
-    /// The nonce's characters: digits and lower-case letters.
+    /// Returns the nonce's characters, which are digits and lower-case letters.
     pub fn as_str(&self) -> &str {
         let written = self.characters.get(..usize::from(self.length)).unwrap_or_default();
         std::str::from_utf8(written).unwrap_or_default()
     }
 }
 
-/// The first character of a reply's nonce: no other nonce of ours begins so.
+/// The first character of a reply's nonce. No other nonce of ours begins with it.
 const REPLY_MARK: u8 = b'z';
-/// How much of the age of a process a nonce says, in milliseconds.
+/// The age of a process that a nonce can contain, in milliseconds.
 const AGE: u64 = (1 << 37) - 1;
-/// In what the beginning of a process is counted, in milliseconds: then eight characters suffice until the year 2148.
+/// The unit of a process's beginning, in milliseconds. With this unit eight characters are enough until the year 2148.
 const BEGAN_UNIT: u64 = 2;
 
-/// When a process began, as precisely as nonces say it.
+/// The moment when a process began, as precisely as nonces contain it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Began {
     count: u64,
@@ -374,7 +377,7 @@ impl fmt::Debug for Nonce {
     }
 }
 
-/// The text is no nonce: 1 to 25 digits and lower-case letters.
+/// The error of a text that is not a nonce. A nonce has 1 to 25 digits and lower-case letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a nonce: expected 1 to 25 digits and lower-case letters")]
 #[non_exhaustive]
@@ -383,7 +386,7 @@ pub struct BadNonce;
 impl FromStr for Nonce {
     type Err = BadNonce;
 
-    /// Takes back what [`Nonce::as_str`] gave, for stores.
+    /// Parses the text that [`Nonce::as_str`] returned, for stores.
     fn from_str(text: &str) -> Result<Self, BadNonce> {
         let is_valid = text.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_lowercase());
         let length = u8::try_from(text.len()).map_err(|_| BadNonce)?;
@@ -410,7 +413,7 @@ impl From<Nonce> for String {
 
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// Every pair of digits: one division for two digits.
+/// All pairs of digits, so that one division gives two digits.
 #[expect(clippy::indexing_slicing, reason = "the compiler works it out, and ends at a wrong index")]
 const PAIRS: [[u8; 2]; 36 * 36] = {
     let mut pairs = [[b'0'; 2]; 36 * 36];
@@ -435,8 +438,9 @@ fn write_base36(digits: &mut [u8], mut value: u64) {
     }
 }
 
-/// Whether this message, by the account that posts, is the post with these words, as many embeds and this nonce. A chat
-/// may add embeds to words, for the links in them: without words, the embeds must be as many, or there are files.
+/// Returns whether this message, by the account that posts, is the post with these words, this number of embeds and
+/// this nonce. A chat may add embeds for the links in the words. If there are no words, the number of embeds must be
+/// equal, or there must be files.
 pub fn is_post(message: &ChatMessage, (content, embeds): (&str, u8), nonce: &Nonce) -> bool {
     let has_nonce = message.nonce == Some(*nonce);
     let shows = || embeds > 0 || !message.attachments.is_empty();

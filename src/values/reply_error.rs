@@ -1,7 +1,7 @@
-//! Why a reply is not posted as its agent wants it.
+//! The reasons why a reply is not posted as its agent wants it.
 
-/// What of a reply a chat would refuse. The reply is not posted: its agent's call counts as failed, with this error
-/// as the agent's own.
+/// A limit that a reply exceeds. The reply is not posted, and its agent's call counts as failed, with this error as the
+/// agent's own.
 ///
 /// Embeds are counted from 0.
 ///
@@ -17,26 +17,26 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplyError {
-    /// More than 10 files. The first 10 are posted, and the rest of the reply.
+    /// There are more than 10 files. The first 10 are posted, with the rest of the reply.
     #[error("a reply has {0} files; 10 are the most")]
     TooManyFiles(usize),
-    /// Files have more than 10 MiB together. Those that fit are posted, in order, and the rest of the reply.
+    /// The files have more than 10 MiB together. The files that fit are posted, in order, with the rest of the reply.
     #[error("the files of a reply have {0} bytes together; 10 MiB are the most")]
     FilesTooLarge(usize),
     /// A file, counted from 0, has no bytes. It is not posted, but the rest of the reply is.
     #[error("file {0} of a reply is empty")]
     EmptyFile(usize),
-    /// More than 10 embeds.
+    /// There are more than 10 embeds.
     #[error("a reply has {0} embeds; 10 is the most")]
     TooManyEmbeds(usize),
     /// The texts of all embeds together have more than 6,000 characters.
     #[error("the embeds of a reply have {0} characters together; 6,000 is the most")]
     EmbedsTooLong(usize),
-    /// A text of an embed, or an address, is too long.
+    /// A text or an address of an embed is too long.
     #[error("the {part} of embed {embed} has {chars} characters; {max} is the most")]
     #[expect(missing_docs, reason = "the variant says it")]
     TooLong { embed: usize, part: &'static str, chars: usize, max: usize },
-    /// A footer, an author, or a name or value of a field, is white space only.
+    /// A footer, an author, or a name or value of a field is only white space.
     #[error("the {part} of embed {embed} is blank")]
     #[expect(missing_docs, reason = "the variant says it")]
     Blank { embed: usize, part: &'static str },
@@ -56,11 +56,11 @@ pub enum ReplyError {
     #[error("the timestamp of embed {embed} lies beyond the year 9999")]
     #[expect(missing_docs, reason = "the variant says it")]
     BadTimestamp { embed: usize },
-    /// An embed shows nothing: it has no text and no picture.
+    /// An embed is empty: it has no text and no picture.
     #[error("embed {embed} shows nothing")]
     #[expect(missing_docs, reason = "the variant says it")]
     EmptyEmbed { embed: usize },
-    /// More than 100 users, or more than 100 roles, are allowed to be pinged.
+    /// More than 100 users, or more than 100 roles, may be pinged.
     #[error("a reply lets {0} users or roles be pinged; 100 is the most")]
     TooManyMentions(usize),
 }

@@ -1,4 +1,4 @@
-//! A file that goes with a reply.
+//! A file of a reply.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 /// The most files of a reply.
 pub(crate) const FILES_MAX: usize = 10;
-/// How many bytes the files of a reply may have together: what Discord takes from a bot.
+/// The most bytes that the files of a reply may have together. Discord takes no more from a bot.
 pub(crate) const FILE_BYTES_MAX: usize = 10 * 1024 * 1024;
 /// The longest name, in characters.
 const NAME_CHARS_MAX: usize = 100;
 
-/// A file that an agent sends with its reply: see [`Reply::file`](crate::Reply::file). `Debug` shows neither its name nor
-/// what is in it.
+/// A file that an agent sends with its reply. See [`Reply::file`](crate::Reply::file). Its `Debug` output contains
+/// neither its name nor its bytes.
 ///
-/// Only its name is ever written, into a record or for another process. A file that was read back has no bytes, and a
-/// file without bytes is not posted.
+/// Serialization writes only its name, for example into a record or for another process. A file that was read back has
+/// no bytes, and a file without bytes is not posted.
 ///
 /// ```
 /// use dirigent::ports::ReplyFile;
@@ -33,29 +33,29 @@ pub struct ReplyFile {
 }
 
 impl ReplyFile {
-    /// A file with these bytes. Of the name only what stands behind the last slash counts, at most its last 100
-    /// characters. Everything in it but letters, digits, `.`, `-` and `_` becomes `_`, because a name may end up in an
-    /// address or a header. Without a name it is called `file`.
+    /// Creates a file with these bytes. Of the name it uses only the part behind the last slash, and at most the last
+    /// 100 characters. Every character except for letters, digits, `.`, `-` and `_` becomes `_`, because a name may
+    /// become part of an address or a header. A file without a name is called `file`.
     pub fn new(name: impl AsRef<str>, bytes: impl Into<Arc<[u8]>>) -> Self {
         Self { name: plain(name.as_ref()), bytes: bytes.into() }
     }
 
-    /// What people see.
+    /// Returns the name for people.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What is in it.
+    /// Returns the bytes.
     pub const fn bytes(&self) -> &Arc<[u8]> {
         &self.bytes
     }
 
-    /// The same without its bytes.
+    /// Returns the file without its bytes.
     pub(crate) fn named(&self) -> Self {
         Self { name: Arc::clone(&self.name), bytes: Arc::default() }
     }
 
-    /// Whether it can be posted.
+    /// Returns whether it can be posted.
     pub(crate) fn is_at_hand(&self) -> bool {
         !self.bytes.is_empty()
     }

@@ -1,4 +1,5 @@
-//! What a message has besides its author's words: another message that it repeats, and things that are shown with it.
+//! The parts of a message besides its author's words: another message that it repeats, and things that are shown with
+//! it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,17 +11,17 @@ use super::id::UserId;
 use super::message::{Attachment, AuthorKind};
 use crate::text::plain::shown;
 
-/// The longest excerpt of a message that is answered, in characters.
+/// The longest excerpt of an answered message, in characters.
 const EXCERPT_CHARS_MAX: usize = 200;
 /// The longest text of an embed, of components, of a poll and of a sticker's name, in characters.
 const SHOWN_CHARS_MAX: usize = 500;
 /// The most characters of a message that is forwarded, or from which a thread was made.
 const REPEATED_CHARS_MAX: usize = 2_000;
 
-/// Another message that a message repeats: the one that it answers, forwards, or from which its thread was made.
+/// Another message that a message repeats: the one that it answers or forwards, or from which its thread was made.
 ///
-/// Its author did not say it here and now, so it stops nothing, mentions no agent, and is never stored. `Debug` shows no
-/// text.
+/// Its author did not write it here and now. For this reason it stops no channel, mentions no agent, and is never
+/// stored. Its `Debug` output contains no text.
 ///
 /// ```
 /// use dirigent::UserId;
@@ -33,28 +34,28 @@ const REPEATED_CHARS_MAX: usize = 2_000;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Quoted {
-    /// Why the message repeats it.
+    /// The reason why the message repeats it.
     pub kind: QuotedAs,
-    /// Who wrote it; `None` where the chat does not tell, as of a forwarded message.
+    /// Its author. `None` if the chat does not tell, for example for a forwarded message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<UserId>,
-    /// The name under which people see its author.
+    /// Its author's name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author_name: Option<Arc<str>>,
-    /// Whose account wrote it; `None` where the chat, or its adapter, does not tell.
+    /// The kind of its author's account. `None` if the chat, or its adapter, does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author_kind: Option<AuthorKind>,
-    /// What it says: at most 200 characters in one line of a message that is answered, else at most 2,000 characters.
+    /// Its text. An answered message has at most 200 characters in one line, and any other at most 2,000 characters.
     pub content: Arc<str>,
-    /// Its files. A message that is answered has none here.
+    /// Its files. An answered message has none here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
-    /// What else it shows. A message that is answered has none here.
+    /// Other things that it shows. An answered message has none here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<Shown>,
 }
 
-/// Why a message repeats another one.
+/// The reasons why a message repeats another one.
 ///
 /// ```
 /// use dirigent::ports::{Quoted, QuotedAs};
@@ -68,35 +69,35 @@ pub enum QuotedAs {
     Answered,
     /// The message forwards it from some channel.
     Forwarded,
-    /// The thread in which the message stands was made from it.
+    /// The thread of the message was made from it.
     Starter,
 }
 
 impl Quoted {
-    /// The message that is answered: its first 200 characters, in one line.
+    /// Creates an answered message with its first 200 characters, in one line.
     pub fn answered(author: UserId, author_name: Option<Arc<str>>, content: &str) -> Self {
         let content = cut_line(content, EXCERPT_CHARS_MAX);
         Self { author: Some(author), author_name, ..Self::of(QuotedAs::Answered, content) }
     }
 
-    /// A message that is forwarded: its first 2,000 characters.
+    /// Creates a forwarded message with its first 2,000 characters.
     pub fn forwarded(content: &str) -> Self {
         Self::of(QuotedAs::Forwarded, cut(content))
     }
 
-    /// The message from which a thread was made: its first 2,000 characters.
+    /// Creates the message from which a thread was made, with its first 2,000 characters.
     pub fn starter(author: UserId, author_name: Option<Arc<str>>, content: &str) -> Self {
         Self { author: Some(author), author_name, ..Self::of(QuotedAs::Starter, cut(content)) }
     }
 
-    /// The same with these files, and with what else it shows.
+    /// Sets its files, and the other things that it shows.
     #[must_use]
     pub fn with(mut self, attachments: Vec<Attachment>, shown: Vec<Shown>) -> Self {
         (self.attachments, self.shown) = (attachments, shown);
         self
     }
 
-    /// The same, written by such an account.
+    /// Sets the kind of its author's account.
     #[must_use]
     pub fn by(self, kind: AuthorKind) -> Self {
         Self { author_kind: Some(kind), ..self }
@@ -115,7 +116,7 @@ impl Quoted {
         }
     }
 
-    /// Whether anything of it can be seen.
+    /// Returns whether any part of it is visible.
     pub(crate) fn is_visible(&self) -> bool {
         !(self.content.trim().is_empty() && self.attachments.is_empty() && self.shown.is_empty())
     }
@@ -131,8 +132,8 @@ impl fmt::Debug for Quoted {
     }
 }
 
-/// Something that a message shows besides its author's words, as one line of at most 500 characters. `Debug` shows no
-/// text.
+/// A thing that a message shows besides its author's words, as one line of at most 500 characters. Its `Debug` output
+/// contains no text.
 ///
 /// ```
 /// use dirigent::ports::{Embed, Shown};
@@ -146,18 +147,18 @@ impl fmt::Debug for Quoted {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Shown {
-    /// What an embed says: its author, title, description and fields. A picture or a link alone has no text.
+    /// The text of an embed: its author, title, description and fields. A picture or a link alone has no text.
     Embed(Arc<str>),
-    /// What Discord's components say, where these are the message.
+    /// The text of Discord's components, if these are the message.
     Components(Arc<str>),
-    /// A sticker's name.
+    /// The name of a sticker.
     Sticker(Arc<str>),
-    /// A poll: its question and answers.
+    /// The question and answers of a poll.
     Poll(Arc<str>),
 }
 
 impl Shown {
-    /// An embed.
+    /// Creates it from an embed.
     pub fn embed(embed: &Embed) -> Self {
         let author = embed.author.as_ref().map(|author| author.name.clone());
         let fields = embed.fields.iter().map(|field| format!("{}: {}", field.name, field.value));
@@ -165,17 +166,17 @@ impl Shown {
         Self::Embed(joined(texts.into_iter().flatten().chain(fields), " | "))
     }
 
-    /// Components, by their texts.
+    /// Creates it from the texts of components.
     pub fn components<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self::Components(joined(texts, " | "))
     }
 
-    /// A sticker.
+    /// Creates it from the name of a sticker.
     pub fn sticker(name: &str) -> Self {
         Self::Sticker(cut_line(name, SHOWN_CHARS_MAX))
     }
 
-    /// A poll.
+    /// Creates it from the question and answers of a poll.
     pub fn poll<T: AsRef<str>>(question: &str, answers: impl IntoIterator<Item = T>) -> Self {
         let answers = joined(answers, " / ");
         Self::Poll(joined([question, &answers], " "))
@@ -189,13 +190,13 @@ impl Shown {
         }
     }
 
-    /// About how much memory its text takes.
+    /// Returns about how much memory its text takes.
     pub(crate) fn weight(&self) -> usize {
         self.text().len()
     }
 }
 
-/// As it stands in a line of a prompt: `[sticker: cat]`.
+/// Writes it as in a line of a prompt: `[sticker: cat]`.
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self {
@@ -224,11 +225,11 @@ impl fmt::Debug for Shown {
     }
 }
 
-/// Texts of which something is seen, in one line.
+/// Joins texts in one line, without the invisible ones.
 fn joined<T: AsRef<str>>(texts: impl IntoIterator<Item = T>, between: &str) -> Arc<str> {
     let mut line = String::new();
     for text in texts {
-        // What comes after the longest line is not looked at.
+        // Text beyond the longest line is not read.
         let text = shown(text.as_ref(), SHOWN_CHARS_MAX + 1);
         if line.len() > 4 * SHOWN_CHARS_MAX {
             break;
@@ -241,7 +242,7 @@ fn joined<T: AsRef<str>>(texts: impl IntoIterator<Item = T>, between: &str) -> A
     cut_line(&line, SHOWN_CHARS_MAX)
 }
 
-/// The first `max` characters of a text in one line, and a sign where it goes on.
+/// Returns the first `max` characters of a text in one line, with a sign if the text is longer.
 pub(crate) fn cut_line(text: &str, max: usize) -> Arc<str> {
     let line = shown(text, max + 1);
     match line.char_indices().nth(max) {

@@ -1,6 +1,6 @@
-//! How far the driver's life got.
+//! The stages of the driver's life.
 
-/// How far the driver's life got.
+/// The stages of the driver's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DriverStage {
     /// `run` was not called yet.
@@ -9,10 +9,10 @@ pub(crate) enum DriverStage {
     Starting = 1,
     /// Calls are answered.
     Running = 2,
-    /// No new calls; what is under way is finished.
+    /// The driver accepts no new calls, and finishes its work in progress.
     Stopping = 3,
-    /// What is still under way is dropped.
+    /// The driver drops the rest of its work.
     Ending = 4,
-    /// Over: `run` has returned or was dropped.
+    /// `run` has returned or was dropped.
     Ended = 5,
 }

@@ -1,4 +1,4 @@
-//! What the initiator of a discussion hands over, and what becomes of it.
+//! The summary that the initiator of a discussion delivers, and what happens to it.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,16 +16,16 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Summary {
-    /// Where it is: a path, a link or a title, posted in one line and as plain text
+    /// The place of the summary: a path, a link or a title. It is posted in one line and as plain text
     /// ([`Texts::result_template`](crate::settings::Texts::result_template)).
     Path(String),
-    /// The summary itself, posted as it is, in several messages where it is longer than one
-    /// ([`Texts::result_text_template`](crate::settings::Texts::result_text_template)). It pings no account. One without
-    /// anything visible counts as none.
+    /// The summary itself. It is posted without changes, in several messages if it is longer than one
+    /// ([`Texts::result_text_template`](crate::settings::Texts::result_text_template)). It pings no account. A summary
+    /// without any visible text counts as none.
     Text(String),
 }
 
-/// What became of a discussion's result when the call that concluded it returned.
+/// The state of a discussion's result when the call that concluded the discussion returned.
 ///
 /// ```
 /// use dirigent::operate::ResultPost;
@@ -35,9 +35,9 @@ pub enum Summary {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ResultPost {
-    /// It is in the callback channel.
+    /// The result is in the callback channel.
     Posted,
-    /// It is stored, and is posted as soon as that is possible, if need be after a restart.
+    /// The result is stored, and is posted as soon as possible, if need be after a restart.
     Queued,
     /// The discussion has no callback channel.
     Nowhere,
