@@ -1,10 +1,10 @@
-//! What people can do with slash commands: `/set-channel-mode`, `/stop`, `/resume`, `/status`, `/why` and `/next`, but
-//! for the way in which a chat carries them.
+//! The slash commands of people: `/set-channel-mode`, `/stop`, `/resume`, `/status`, `/why` and `/next`. How a chat
+//! carries them is up to its adapter.
 //!
-//! An adapter registers each [`SlashCommand`] with what stands here and gives every use of it to
-//! [`Channel::command`]. The answer is meant only for the person who asked ([`SlashCommand::EPHEMERAL`]); it comes
-//! within three seconds, as Discord wants it, or within that time an answer says that the result will follow. `/stop` and
-//! `/resume` are answered within a second.
+//! An adapter registers each [`SlashCommand`] with its texts, and passes every use of it to [`Channel::command`]. Show
+//! the answer only to the person who asked ([`SlashCommand::EPHEMERAL`]). The answer comes within three seconds, as
+//! Discord requires, or an answer within that time says that the result will follow. `/stop` and `/resume` are answered
+//! within a second.
 //!
 //! ```
 //! use dirigent::command::SlashCommand;
@@ -27,7 +27,7 @@ mod pause;
 
 pub use crate::values::command::{CommandAnswer, CommandOption, Invoker, OptionKind, SlashCommand};
 
-/// Why a word is not accepted. `Display` is the answer to the person who used the command.
+/// The reason why a word is not accepted. `Display` is the answer to the person who used the command.
 ///
 /// ```
 /// use dirigent::command::{BadMode, parse};
@@ -38,10 +38,10 @@ pub use crate::values::command::{CommandAnswer, CommandOption, Invoker, OptionKi
 #[non_exhaustive]
 #[doc(hidden)]
 pub enum BadMode {
-    /// It is no mode.
+    /// The word is not a mode.
     #[error("There is no such mode. Choose none, chat or report.")]
     Unknown,
-    /// It can only be given when a channel is created.
+    /// The mode can only be given when a channel is created.
     #[error(
         "The modes work and discussion are given when a channel is created, by the tools \
          create-work-channel and create-discussion-channel. Choose none, chat or report."
@@ -49,11 +49,11 @@ pub enum BadMode {
     CreationOnly,
 }
 
-/// Reads the option: exactly `none`, `chat` or `report`.
+/// Reads the option, which is exactly `none`, `chat` or `report`.
 ///
 /// # Errors
 ///
-/// [`BadMode`], with the answer to give.
+/// Fails with [`BadMode`], which contains the answer.
 #[doc(hidden)] // `Channel::command` reads it
 pub fn parse(input: &str) -> Result<Mode, BadMode> {
     match input.parse::<Mode>() {
@@ -76,17 +76,19 @@ const NOT_STORED: &str = "The mode could not be stored yet. It may change a litt
      the command.";
 
 impl Channel<'_> {
-    /// Carries out a command. `input` is the value of the command's option, where it has one; for the others it is
-    /// ignored. Answers within this time, whatever the store does: [`SlashCommand::ANSWER_WITHIN`], unless the chat was told to wait;
-    /// [`SlashCommand::PAUSE_WITHIN`] is the most for [`SlashCommand::Stop`] and [`SlashCommand::Resume`]. A stop that could not be
-    /// stored in that time is in force all the same, and the answer says so.
+    /// Carries out a command. `input` is the value of the command's option, and is ignored for a command without one.
+    /// The call answers within the time `within`, whatever the store does. Use [`SlashCommand::ANSWER_WITHIN`], unless
+    /// you told the chat to wait. [`SlashCommand::Stop`] and [`SlashCommand::Resume`] take at most
+    /// [`SlashCommand::PAUSE_WITHIN`]. If a stop is not stored in that time, it is still in force, and the answer says
+    /// so.
     ///
-    /// In a channel for which another process acts, that process carries it out, where the [neighbours](crate::ports::Neighbours)
-    /// carry commands; it is waited for for at most [`SlashCommand::ANSWER_WITHIN`].
+    /// If another process acts for the channel, that process carries out the command, provided that the
+    /// [neighbours](crate::ports::Neighbours) carry commands. This call waits for it for at most
+    /// [`SlashCommand::ANSWER_WITHIN`].
     ///
     /// # Cancellation
     ///
-    /// The command may have been carried out or not.
+    /// If you drop the future, the command may have been carried out or not.
     ///
     /// ```no_run
     /// use dirigent::command::{Invoker, SlashCommand};
@@ -117,7 +119,7 @@ impl Channel<'_> {
 struct CommandCall<'a> {
     channel: Channel<'a>,
     invoker: Invoker,
-    /// How long it may take.
+    /// The time that it may take.
     within: Duration,
 }
 

@@ -1,4 +1,5 @@
-//! The state of a channel's turns as a value: what [`Status`](crate::operate::Status) shows of it, and what a store keeps.
+//! The state of a channel's turns as a value. [`Status`](crate::operate::Status) shows a part of it, and a store keeps
+//! it.
 
 #[doc(no_inline)]
 pub use dirigent_core::snapshot::RestoreError;

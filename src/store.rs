@@ -1,5 +1,5 @@
-//! For those who write a store: what is kept of a channel, and the contract of a store. [`MemoryChannels`] keeps it
-//! in memory; the crate `dirigent-store` in files or in SQLite.
+//! For authors of a store: the data of a channel, and the contract of a store. [`MemoryChannels`] keeps the data in
+//! memory, and the crate `dirigent-store` keeps it in files or in SQLite.
 
 pub use crate::memory::MemoryChannels;
 pub use crate::ports::store::{ChannelStore, Commit, CommitError, Durability};

@@ -1,9 +1,8 @@
-//! The tools that agents call: creating channels, opening and completing a discussion, and
-//! registering themselves.
+//! The tools that agents call. They create channels, open and complete a discussion, and register the agent itself.
 //!
-//! A host offers [`definitions`] to its models and gives every call to [`Tools::call`], together
-//! with the [`Caller`], which it knows from the session. The answer goes back to the model as JSON,
-//! and so does a [`ToolError`]. Hosts that are no go-between call the methods with typed arguments.
+//! You offer [`definitions`] to your models, and pass every call to [`Tools::call`], together with the [`Caller`],
+//! which you know from the session. The answer goes back to the model as JSON, and so does a [`ToolError`]. If no model
+//! is involved, call the methods with typed arguments.
 //!
 //! ```
 //! use dirigent::tools::{definitions, parse};

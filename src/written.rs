@@ -1,5 +1,5 @@
-//! How values of the core are written between processes, for serde's `with`: the core has no dependency, so none of its types can say
-//! it itself. Hidden, since it may change with each version.
+//! The written form of the core's values between processes, for serde's `with`. It is here because the core has no
+//! dependency, so its types cannot implement serde's traits. It is hidden, because it may change with each version.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -9,29 +9,29 @@ use dirigent_core::{MessageId, Mode, Outcome, Refusal, RunId, Tail, Timestamp, U
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A value that is written as another one.
+/// A value that is written as another value.
 pub trait Written: Sized {
-    /// What it is written as.
+    /// The form that it is written in.
     type Form: Serialize + DeserializeOwned;
-    /// Why a form is none of such a value.
+    /// The reason why a form is not such a value.
     type Bad: Display;
 
-    /// Writes it.
+    /// Converts the value to its form.
     fn form(&self) -> Self::Form;
 
-    /// Reads it, with the checks of its constructor.
+    /// Reads the value from its form, with the checks of its constructor.
     ///
     /// # Errors
     ///
-    /// The form is that of no value.
+    /// Fails if no value has this form.
     fn read(form: Self::Form) -> Result<Self, Self::Bad>;
 }
 
-/// Writes one value: `#[serde(with = "dirigent::written")]`.
+/// Writes one value, with `#[serde(with = "dirigent::written")]`.
 ///
 /// # Errors
 ///
-/// As the serializer fails.
+/// Fails with the error of the serializer.
 pub fn serialize<T: Written, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     value.form().serialize(serializer)
 }
@@ -40,7 +40,7 @@ pub fn serialize<T: Written, S: Serializer>(value: &T, serializer: S) -> Result<
 ///
 /// # Errors
 ///
-/// It is missing, or [`Written::Bad`].
+/// Fails if the value is missing, or with [`Written::Bad`].
 pub fn deserialize<'de, T: Written, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     T::read(T::Form::deserialize(deserializer)?).map_err(D::Error::custom)
 }
@@ -85,7 +85,7 @@ pub mod list {
     }
 }
 
-/// As text: a number in JSON would lose digits.
+/// Written as text, because a number in JSON would lose digits.
 impl Written for MessageId {
     type Form = String;
     type Bad = std::num::ParseIntError;
@@ -99,7 +99,8 @@ impl Written for MessageId {
     }
 }
 
-/// A run's id as text. One that this library made is a decimal number; any other text of a foreign asker names a run, too.
+/// A run's id as text. An id that this library made is a decimal number. Any other text of another program is a valid
+/// id, too.
 impl Written for RunId {
     type Form = String;
     type Bad = std::convert::Infallible;
@@ -141,7 +142,7 @@ impl Written for Duration {
     }
 }
 
-/// What caused an error: its text.
+/// The text of an error's source.
 impl Written for Box<dyn Error + Send + Sync> {
     type Form = String;
     type Bad = std::convert::Infallible;
@@ -181,13 +182,13 @@ impl Written for Refusal {
     }
 }
 
-/// The text names no refusal.
+/// The error of a text that names no refusal.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("not a refusal that is known here")]
 #[non_exhaustive]
 pub struct UnknownRefusal;
 
-/// How a run ended: a machine-readable `isEmpty`, and what that does not say. A foreign asker may leave the rest away.
+/// The end of a run, as a machine-readable `isEmpty` and the details. Another program may leave out the details.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -208,16 +209,16 @@ enum OutcomeKind {
     Failed,
 }
 
-/// The end of a text, without the text. `Debug` shows nothing of it.
+/// The end of a text, without the text. `Debug` shows no part of it.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TailForm {
-    /// Its last characters, at most 64.
+    /// The last characters of the text, at most 64.
     end: String,
-    /// How many characters the whole text has, where that is known.
+    /// The number of characters of the whole text, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     length: Option<u32>,
-    /// Whether a file belongs to it.
+    /// `true` if a file belongs to the text.
     #[serde(default)]
     attachment: bool,
 }
@@ -228,7 +229,7 @@ impl std::fmt::Debug for TailForm {
     }
 }
 
-/// `isEmpty` and `outcome` contradict each other.
+/// The error of an `isEmpty` and an `outcome` that contradict each other.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("isEmpty and outcome contradict each other")]
 #[non_exhaustive]
@@ -245,7 +246,7 @@ impl Written for Outcome {
             Self::Unfinished { tail } => (false, Some(OutcomeKind::Unfinished), Some(tail)),
             Self::AwaitsHuman { tail } => (false, Some(OutcomeKind::AwaitsHuman), Some(tail)),
             Self::Repeated => (true, Some(OutcomeKind::Repeated), None),
-            // Of what a newer machine may know nothing is taken for a text either.
+            // An outcome that only a newer machine knows does not count as a text either.
             Self::Failed | _ => (true, Some(OutcomeKind::Failed), None),
         };
         let tail = tail.map(|tail| TailForm {
@@ -257,7 +258,7 @@ impl Written for Outcome {
     }
 
     fn read(form: OutcomeForm) -> Result<Self, Self::Bad> {
-        // Without a tail any message of the agent is taken for its text.
+        // Without a tail any message of the agent counts as its text.
         let tail = form
             .tail
             .map_or(Tail::EMPTY, |tail| Tail::from_parts(&tail.end, tail.length, tail.attachment));

@@ -1,4 +1,4 @@
-//! Commands in channels for which another process acts.
+//! Commands in channels that another process acts for.
 
 use std::time::Duration;
 
@@ -16,11 +16,12 @@ const IN_DOUBT: &str = "The process of this bot that acts for this channel does 
      with /status in some seconds, before you repeat it.";
 
 impl Channel<'_> {
-    /// Carries out a command that another process was given. As [`command`](Self::command), but that it is carried no further.
+    /// Carries out a command that another process received. It works like [`command`](Self::command), but passes the
+    /// command on to no third process.
     ///
     /// # Errors
     ///
-    /// [`CallError::Ended`] where the driver ends: the next process will carry it out.
+    /// Fails with [`CallError::Ended`] if the driver ends, because the next process will carry out the command.
     pub(crate) async fn command_here(
         self,
         (command, invoker): (SlashCommand, Invoker),
@@ -32,16 +33,17 @@ impl Channel<'_> {
         Ok(call.carry_out(command, input).await)
     }
 
-    /// Whether a command that reaches this process is answered by it: it acts for the channel, or has the command carried to the process that
-    /// does, as the host chose with [`Builder::neighbours`](crate::host::Builder::neighbours). If not, that process gets the same
-    /// command by itself.
+    /// Returns whether this process answers a command that reaches it. It does if it acts for the channel, or if you
+    /// set [`Builder::neighbours`](crate::host::Builder::neighbours) so that it carries the command to the process that
+    /// does. Otherwise that process receives the same command itself.
     pub fn answers_commands(self) -> bool {
         let neighbours = self.dirigent.runtime.neighbours.as_ref();
         self.standing() != Standing::Elsewhere || neighbours.is_some_and(|it| !it.hear_all())
     }
 }
 
-/// Has the process that acts for the channel carry it out. While the channel changes hands it is carried again.
+/// Lets the process that acts for the channel carry out the command. While the channel changes hands, the command is
+/// carried again.
 pub(super) async fn carried(
     channel: Channel<'_>,
     command: SlashCommand,
@@ -53,7 +55,7 @@ pub(super) async fn carried(
     let runtime = &dirigent.runtime;
     let request = &ChannelRequest::Command { command, invoker, input: input.to_owned() };
     let begun = runtime.clock.now();
-    // It may come to this process meanwhile.
+    // The channel may come to this process in the meantime.
     let here = async || {
         let left = (begun + within).since(runtime.clock.now());
         dirigent.request_here(id, request, left).await.ok()
@@ -67,7 +69,7 @@ pub(super) async fn carried(
         Carried::NoOwner => CommandAnswer::unchanged(NO_OWNER),
         Carried::NotCarried => CommandAnswer::unchanged(NOT_CARRIED),
         Carried::NoWay => CommandAnswer::unchanged(ELSEWHERE),
-        // Another answer is one to something else.
+        // Any other answer belongs to another request.
         Carried::InDoubt | Carried::Answered(_) => CommandAnswer::unchanged(IN_DOUBT),
     }
 }

@@ -13,10 +13,10 @@ use crate::text::plain::{NAME_CHARS_MAX, shown};
 use crate::values::mentions::mentioned;
 use crate::{AgentId, CallError, UserId};
 
-/// The longest answer, in characters: the longest message that Discord takes.
+/// The longest answer, in characters. It is the longest message that Discord takes.
 const ANSWER_CHARS_MAX: usize = 2_000;
 
-/// The longest sentence about what an answer leaves out, in characters.
+/// The longest sentence about the lines that an answer leaves out, in characters.
 const REST_CHARS_MAX: usize = 60;
 
 const NO_GUILD: &str =
@@ -67,7 +67,8 @@ impl CommandCall<'_> {
                         Err(unknown) => return Ok(CommandAnswer::unchanged(unknown)),
                     }
                 };
-                // Held until all are explained: a channel that rests would be read from the store for each of them.
+                // The room stays loaded until all agents are explained. Otherwise a channel at rest would be read from
+                // the store for each of them.
                 let _room = self.channel.dirigent.runtime.room(self.channel.id).await;
                 let directory = self.channel.dirigent.runtime.registry.directory();
                 let mut lines = Vec::with_capacity(agents.len());
@@ -79,7 +80,8 @@ impl CommandCall<'_> {
                     let mut here = self.channel.participants().await?;
                     here.missing.retain(|missing| !agents.contains(&missing.agent));
                     let here = here.with_names(|agent| name(&directory, agent));
-                    // With each agent it is said what the moderator lacks; where none is listed, here.
+                    // The explanation of each agent says what the moderator lacks. If no agent is listed, it is said
+                    // here.
                     let own = if agents.is_empty() { here.moderator } else { OwnLacks::NONE };
                     let more = [here.missing_in_words(), own.to_string()];
                     lines.extend(more.into_iter().filter(|more| !more.is_empty()));
@@ -91,7 +93,7 @@ impl CommandCall<'_> {
         .await
     }
 
-    /// Answers a person who may write in the channel, in time: `late` if nothing else is known by then.
+    /// Answers a person who may write in the channel. If the result is not there in time, the answer is `late`.
     pub(super) async fn answer(
         &self,
         answering: impl Future<Output = Result<CommandAnswer, CallError>>,
@@ -112,7 +114,7 @@ impl CommandCall<'_> {
         CommandAnswer { text: cut(text), changed }
     }
 
-    /// The agent that a person named, or that there is none.
+    /// Returns the agent that a person named, or a text that there is none.
     pub(super) fn agent(&self, input: &str) -> Result<AgentId, String> {
         let directory = self.channel.dirigent.runtime.registry.directory();
         let key = named(&directory, input.trim());
@@ -121,7 +123,7 @@ impl CommandCall<'_> {
     }
 }
 
-/// The answer to a person for an error.
+/// Returns the answer to a person for an error.
 pub(super) fn refusal(error: &CallError) -> String {
     match error {
         CallError::UnknownChannel => FREE.to_owned(),
@@ -138,7 +140,8 @@ pub(super) fn refusal(error: &CallError) -> String {
     }
 }
 
-/// The registered agent of this account, mention, id or name. A name that several have names none of them.
+/// Returns the registered agent with this account, mention, id or name. A name that several agents have identifies none
+/// of them.
 fn named(directory: &Directory, input: &str) -> Option<AgentKey> {
     let user = input.parse::<UserId>().ok().or_else(|| mentioned(input).into_iter().next());
     let by_user = user.and_then(|user| directory.of_user(user));
@@ -156,13 +159,13 @@ fn named(directory: &Directory, input: &str) -> Option<AgentKey> {
     })
 }
 
-/// An agent's name for people.
+/// Returns an agent's name for people.
 pub(super) fn name(directory: &Directory, agent: &AgentId) -> String {
     let known = directory.key_of_known(agent).and_then(|key| directory.display_name(key));
     shown(known.map_or_else(|| agent.as_str(), |name| &**name), NAME_CHARS_MAX)
 }
 
-/// How a channel stands, in a few lines.
+/// Writes the status of a channel in a few lines.
 fn told(status: &Status, directory: &Directory) -> String {
     let name = |agent: &AgentId| name(directory, agent);
     let floor = match (status.rest, &status.speaker, status.silence) {
@@ -214,14 +217,14 @@ fn told(status: &Status, directory: &Directory) -> String {
     text
 }
 
-/// As many of the lines as fit into a message, and how many do not.
+/// Joins as many of the lines as fit into a message, and says how many do not.
 fn fitting(lines: &[String]) -> String {
     let (mut text, mut left) = (String::new(), ANSWER_CHARS_MAX - REST_CHARS_MAX);
     for (told, line) in lines.iter().enumerate() {
         let length = line.chars().count() + 1;
         if length > left {
             let rest = lines.len() - told;
-            // Writing to a string cannot fail.
+            // A write to a string cannot fail.
             let _ = write!(text, "And {rest} more: /why with an agent tells of one.");
             return text;
         }
@@ -232,7 +235,7 @@ fn fitting(lines: &[String]) -> String {
     if text.is_empty() { NO_LIST.to_owned() } else { text.trim_end().to_owned() }
 }
 
-/// The text as far as it fits into a message.
+/// Shortens the text so that it fits into a message.
 pub(super) fn cut(text: String) -> String {
     if text.chars().count() <= ANSWER_CHARS_MAX {
         return text;

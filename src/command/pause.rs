@@ -66,7 +66,7 @@ impl CommandCall<'_> {
             Err(CallError::NotStored | CallError::Failed(_)) if !channel.standing().acts() => {
                 Err(CommandAnswer::unchanged(IN_DOUBT))
             }
-            // It is in force from when the channel heard of it; only the store is late.
+            // The change is in force since the channel received it, and only the store is late.
             Err(CallError::NotStored) => Ok(Paused::InMemory),
             Err(CallError::Failed(_)) if is_in_force(channel, input) => Ok(Paused::InMemory),
             Err(error) => Err(CommandAnswer::unchanged(refusal(&error))),
@@ -74,7 +74,7 @@ impl CommandCall<'_> {
     }
 }
 
-/// Whether the channel is in memory, and is stopped or goes on as the input wanted it.
+/// Returns whether the channel is in memory, and has the state that the input asked for.
 fn is_in_force(channel: Channel<'_>, input: &Input) -> bool {
     let Some(room) = channel.dirigent.runtime.rooms.awake(channel.id) else {
         return false;
@@ -83,9 +83,9 @@ fn is_in_force(channel: Channel<'_>, input: &Input) -> bool {
     if *input == Input::Stop { rest == Some(Pause::Stopped) } else { rest.is_none() }
 }
 
-/// What came of a stop or a resume that the channel took.
+/// The result of a stop or a resume that the channel accepted.
 enum Paused {
-    /// It is stored; why nothing moved before.
+    /// It is stored. `was` is the pause before it.
     Stored { was: Option<Pause> },
     /// It is in force, and the store is late.
     InMemory,

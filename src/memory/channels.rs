@@ -1,4 +1,4 @@
-//! Channels in memory: for trying out, for tests, and for hosts that need no restart.
+//! Channels in memory, for experiments, for tests, and for hosts that need no restart.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
@@ -14,15 +14,15 @@ use crate::values::load_error::LoadError;
 use crate::{AgentId, ChannelId};
 use dirigent_core::{AgentKey, Transition};
 
-/// The newest transitions that a channel's history gives.
+/// The most transitions that a channel's history returns.
 const HISTORY_MAX: usize = 100;
-/// The newest transitions that are kept, of all channels together: their memory does not grow with the number
-/// of channels.
+/// The most transitions that are kept, for all channels together, so that their memory does not grow with the number of
+/// channels.
 const HISTORY_TOTAL: usize = 10_000;
 
-/// A [`ChannelStore`] that forgets everything when its last clone is dropped. Its records are never
-/// damaged and never newer than the library. It keeps the newest 10,000 transitions of all channels together,
-/// of which a channel's history gives the newest 100 of its own.
+/// A [`ChannelStore`] that loses everything when its last clone is dropped. Its records are never damaged and never
+/// newer than the library. It keeps the newest 10,000 transitions of all channels together, and a channel's history
+/// returns the newest 100 of its own.
 ///
 /// ```
 /// let store = dirigent::store::MemoryChannels::default();
@@ -38,12 +38,12 @@ pub struct MemoryChannels {
 struct Inner {
     channels: FxHashMap<ChannelId, (Revision, Arc<ChannelRecord>)>,
     agents: Vec<AgentId>,
-    /// Oldest first.
+    /// The transitions, oldest first.
     history: VecDeque<(ChannelId, Transition)>,
 }
 
 impl Inner {
-    /// Adds to the history.
+    /// Adds transitions to the history.
     fn keep(&mut self, channel: ChannelId, transitions: &[Transition]) {
         self.history.extend(transitions.iter().map(|transition| (channel, *transition)));
         let excess = self.history.len().saturating_sub(HISTORY_TOTAL);

@@ -1,4 +1,4 @@
-//! The registry, kept in memory.
+//! A registry in memory.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,8 +8,7 @@ use crate::ports::identity::{Identity, RegisterError};
 use crate::values::error::ApiError;
 use crate::{AgentId, IdentityStore};
 
-/// An [`IdentityStore`] without a file: for hosts that know their agents when they are built, and
-/// for tests.
+/// An [`IdentityStore`] without a file. It is for hosts that know their agents when they are built, and for tests.
 ///
 /// ```
 /// use dirigent::ports::Identity;
@@ -28,21 +27,21 @@ use crate::{AgentId, IdentityStore};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MemoryIdentities {
-    /// The entries, in the order in which they were added; clones share them.
+    /// The entries, in the order in which they were added. Clones share them.
     entries: Arc<Mutex<Vec<Identity>>>,
 }
 
 impl MemoryIdentities {
-    /// A registry without entries.
+    /// Creates a registry without entries.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A registry with these entries, added one after the other.
+    /// Creates a registry with these entries, added one after the other.
     ///
     /// # Errors
     ///
-    /// [`RegisterError::AccountTaken`] when two of them share an account.
+    /// Fails with [`RegisterError::AccountTaken`] if two of them share an account.
     pub fn with(identities: impl IntoIterator<Item = Identity>) -> Result<Self, RegisterError> {
         let registry = Self::new();
         for identity in identities {
@@ -51,11 +50,11 @@ impl MemoryIdentities {
         Ok(registry)
     }
 
-    /// As [`IdentityStore::register`], without waiting.
+    /// Adds an entry like [`IdentityStore::register`], without waiting.
     ///
     /// # Errors
     ///
-    /// [`RegisterError::AccountTaken`] when another agent has the account; then nothing changed.
+    /// Fails with [`RegisterError::AccountTaken`] if another agent has the account. In that case no entry changes.
     pub fn add(&self, identity: Identity) -> Result<(), RegisterError> {
         let mut entries = self.entries();
         let taken = entries.iter().find(|entry| {

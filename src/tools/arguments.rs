@@ -1,4 +1,4 @@
-//! What the arguments of every tool can do.
+//! The trait of every tool's arguments.
 
 use super::ToolError;
 use super::fields::Fields;
@@ -8,10 +8,10 @@ pub(super) trait Arguments: Sized {
     /// The tool's name.
     const TOOL: &'static str;
 
-    /// Takes the arguments as they were written.
+    /// Reads the arguments as they were written.
     fn read(fields: &Fields<'_>) -> Result<Self, ToolError>;
 
-    /// Looks at what they say: texts without white space around them, nothing too long or empty.
-    /// Checking twice changes nothing.
+    /// Checks the arguments. It trims white space around texts, and refuses texts that are too long or empty. A second
+    /// check changes nothing.
     fn checked(self) -> Result<Self, ToolError>;
 }

@@ -1,4 +1,4 @@
-//! A call as a model made it, and what it means.
+//! A call as a model made it, and its meaning.
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::{
     DirigentRegister, DiscussionComplete, ToolError, Tools,
 };
 
-/// A call with arguments that make sense.
+/// A call with valid arguments.
 ///
 /// ```
 /// use dirigent::tools::{ToolCall, parse};
@@ -39,14 +39,14 @@ pub enum ToolCall {
     DirigentRegister(DirigentRegister),
 }
 
-/// Reads a call. Does nothing else: the same name and arguments always give the same answer.
+/// Reads a call. It has no other effect, so the same name and arguments always give the same answer.
 ///
-/// Arguments that the tool does not have are ignored. Each may be spelt with hyphens or in camel
-/// case; null is as good as not there.
+/// Arguments that the tool does not have are ignored. You may write each argument with hyphens or in camel case, and
+/// null means that it is missing.
 ///
 /// # Errors
 ///
-/// An unknown name, an argument that is missing, of another kind, or not acceptable.
+/// Fails for an unknown name, and for an argument that is missing, of another kind, or not acceptable.
 pub fn parse(name: &str, arguments: &Value) -> Result<ToolCall, ToolError> {
     match name {
         CreateChatChannel::TOOL => read(arguments).map(ToolCall::CreateChatChannel),
@@ -65,7 +65,7 @@ fn read<T: Arguments>(arguments: &Value) -> Result<T, ToolError> {
 
 macro_rules! deserialize {
     ($($arguments:ident)*) => {$(
-        /// Reads the arguments as [`parse`] does.
+        /// Reads the arguments like [`parse`].
         impl<'de> Deserialize<'de> for $arguments {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 read(&Value::deserialize(deserializer)?).map_err(de::Error::custom)
@@ -84,7 +84,7 @@ impl Tools {
     ///
     /// # Errors
     ///
-    /// Each says what may be concluded and what to do; serialise it as the model's answer.
+    /// Each error says whether something was changed, and what to do. Serialize it as the answer to the model.
     pub async fn call(
         &self,
         caller: &Caller,
@@ -114,7 +114,7 @@ impl Tools {
     }
 }
 
-/// A result as JSON. Structs of texts, numbers and lists always convert.
+/// Converts a result to JSON. Structs of texts, numbers and lists always convert.
 fn answer(result: impl Serialize) -> Value {
     serde_json::to_value(result).unwrap_or_default()
 }

@@ -1,12 +1,12 @@
-//! Who calls a tool.
+//! The caller of a tool.
 
 use std::path::PathBuf;
 
 use crate::values::id::GuildId;
 use crate::{AgentId, ChannelId};
 
-/// The host's session from which a tool is called. The host fills it in from what it knows itself;
-/// nothing of it comes from the arguments of a call.
+/// The host's session that a tool is called from. Fill it in from your own knowledge, and take no part of it from the
+/// arguments of a call, because a model writes these.
 ///
 /// ```
 /// use dirigent::ports::GuildId;
@@ -20,16 +20,16 @@ use crate::{AgentId, ChannelId};
 pub struct Caller {
     /// The agent.
     pub agent: AgentId,
-    /// The guild in which it was spoken to; none in a direct message.
+    /// The guild in which a message reached the agent. `None` in a direct message.
     pub guild: Option<GuildId>,
-    /// The channel in which it was spoken to, where there is one.
+    /// The channel in which a message reached the agent, if there is one.
     pub channel: Option<ChannelId>,
-    /// The folder that holds its files, as an absolute path. Only `discussion-complete` looks at it.
+    /// The folder with the agent's files, as an absolute path. Only `discussion-complete` uses it.
     pub workspace: Option<PathBuf>,
 }
 
 impl Caller {
-    /// A session of which nothing is known but the agent.
+    /// Creates a session of which only the agent is known.
     pub fn new(agent: impl Into<AgentId>) -> Self {
         Self { agent: agent.into(), guild: None, channel: None, workspace: None }
     }

@@ -75,20 +75,20 @@ pub struct CreateWorkChannel {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ChannelReady {
-    /// The channel.
+    /// The id of the channel.
     pub channel_id: ChannelId,
-    /// Its name as Discord took it.
+    /// The name, as Discord accepted it.
     pub name: String,
-    /// What it is for.
+    /// The mode of the channel.
     #[serde(serialize_with = "mode_name")]
     pub mode: Mode,
-    /// Who can see it and write in it, besides the moderator.
+    /// The accounts that can see the channel and write in it, besides the moderator.
     pub members: Vec<UserId>,
-    /// Those of them that are no registered agents, and so are given no turns.
+    /// The members that are not registered agents, and so get no turns.
     pub unregistered: Vec<UserId>,
-    /// Whether the caller is a member; it is if it has an identity.
+    /// `true` if the caller is a member. It is a member if it has an identity.
     pub caller_added: bool,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ impl Tools {
     ///
     /// # Errors
     ///
-    /// [`ToolError`]; nothing is left behind unless it says so.
+    /// Fails with a [`ToolError`]. No channel is left behind unless the error says so.
     pub async fn create_chat_channel(
         &self,
         caller: &Caller,
@@ -111,7 +111,7 @@ impl Tools {
     ///
     /// # Errors
     ///
-    /// [`ToolError`]; nothing is left behind unless it says so.
+    /// Fails with a [`ToolError`]. No channel is left behind unless the error says so.
     pub async fn create_report_channel(
         &self,
         caller: &Caller,
@@ -121,11 +121,11 @@ impl Tools {
         self.create(caller, Mode::Report, name, members).await
     }
 
-    /// Creates a private channel in the caller's guild, for work without turns, for good.
+    /// Creates a private channel in the caller's guild, for work without turns. Its mode cannot change.
     ///
     /// # Errors
     ///
-    /// [`ToolError`]; nothing is left behind unless it says so.
+    /// Fails with a [`ToolError`]. No channel is left behind unless the error says so.
     pub async fn create_work_channel(
         &self,
         caller: &Caller,
@@ -147,7 +147,7 @@ impl Tools {
         let inside = self.membership(caller, named)?;
         self.moderated(guild).await?;
         let warning = if mode.keeps_turns() { inside.warning() } else { None };
-        // Where no turns are kept, it does not matter who speaks first.
+        // Without turns it does not matter who speaks first.
         let members = if mode.keeps_turns() { inside.agents } else { Vec::new() };
         let channel = NewChannel { guild, name, members: inside.users.clone() };
         let terms = CreatedChannel { mode, members, opening: None };

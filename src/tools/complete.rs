@@ -13,7 +13,7 @@ use crate::values::summary::{ResultPost, Summary};
 use crate::{CallError, ChannelId};
 use dirigent_core::Refusal;
 
-/// The longest summary that is given itself.
+/// The longest text of a summary, in characters.
 const TEXT_CHARS_MAX: usize = 6_000;
 
 /// The arguments of `discussion-complete`.
@@ -46,30 +46,29 @@ pub struct DiscussionComplete {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DiscussionCompleted {
-    /// The discussion's channel, closed now.
+    /// The discussion's channel, which is now closed.
     pub discussion_channel: ChannelId,
-    /// The path that is posted in the callback channel, from the workspace on: `discussion-summary/…`. `None` where the
-    /// summary itself was given.
+    /// The path that is posted in the callback channel, relative to the workspace: `discussion-summary/…`. `None` if
+    /// the agent gave the summary itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// Whether it has been told: `posted`, `queued` until that is possible, or `nowhere` without a
-    /// callback channel.
+    /// The state of the result: `posted`, `queued` until it can be posted, or `nowhere` without a callback channel.
     #[serde(serialize_with = "post_name")]
     pub result: ResultPost,
-    /// What the initiator should know.
+    /// Warnings for the initiator.
     pub warnings: Vec<String>,
 }
 
 impl Tools {
-    /// Completes a discussion of the caller's: it is archived, and the summary, or its path,
-    /// is posted in its callback channel.
+    /// Completes a discussion of the caller. The discussion is archived, and the summary, or its path, is posted in its
+    /// callback channel.
     ///
-    /// Looks for the file on the calling thread; it is not read.
+    /// The call looks up the file on the calling thread, but does not read it.
     ///
     /// # Errors
     ///
-    /// [`ToolError`], the first that applies in this order: no discussion, not the
-    /// initiator's, over already, and then whatever is wrong with the summary.
+    /// Fails with the first [`ToolError`] that applies, in this order: the channel is no discussion, the caller is not
+    /// its initiator, it is over already, and then an error of the summary.
     pub async fn discussion_complete(
         &self,
         caller: &Caller,
@@ -117,26 +116,26 @@ impl Arguments for DiscussionComplete {
         })
     }
 
-    /// What is wrong with the summary is said last.
+    /// Changes nothing here, because an error of the summary comes last.
     fn checked(self) -> Result<Self, ToolError> {
         Ok(self)
     }
 }
 
-/// The summary's file.
+/// Looks up the summary's file.
 fn found(caller: &Caller, path: &str) -> Result<Found, ToolError> {
     let workspace = caller.workspace.as_deref().ok_or(ToolError::NoWorkspace)?;
     summary::find(workspace, path)
 }
 
-/// The summary itself, if it says something and is not too long.
+/// Returns the summary itself, if it has a visible text and is not too long.
 fn sound_text(text: &str) -> Result<&str, ToolError> {
     let is_short = text.chars().nth(TEXT_CHARS_MAX).is_none();
     if is_short && is_visible(text) { Ok(text) } else { Err(ToolError::SummaryText) }
 }
 
-/// The machine has the last word: since it was asked, another call or an operator may have ended
-/// the discussion. What it is and whose it is never changes.
+/// Converts the machine's refusal. Another call or an operator may have ended the discussion since the check, so the
+/// machine decides. Two things never change: whether the channel is a discussion, and who its initiator is.
 fn not_concluded(error: CallError) -> ToolError {
     let refusal = if let CallError::Refused(refusal) = &error { Some(*refusal) } else { None };
     match refusal {

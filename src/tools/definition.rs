@@ -1,4 +1,4 @@
-//! The tools as they are described to a model.
+//! The descriptions of the tools for a model.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::{
     DirigentRegister, DiscussionComplete,
 };
 
-/// One tool as it is described to a model.
+/// The description of one tool for a model.
 ///
 /// ```
 /// let register = dirigent::tools::definitions().pop().unwrap();
@@ -20,15 +20,15 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ToolDefinition {
-    /// Its name.
+    /// The name of the tool.
     pub name: &'static str,
-    /// What it does and when to use it.
+    /// The text that says what the tool does and when to use it.
     pub description: &'static str,
     /// The JSON schema of its arguments.
     pub parameters: Value,
 }
 
-/// All six tools, in a fixed order.
+/// Returns all six tools, in a fixed order.
 pub fn definitions() -> Vec<ToolDefinition> {
     vec![
         definition::<CreateChatChannel>(

@@ -16,11 +16,11 @@ use crate::text::plain::is_visible;
 use crate::values::id::GuildId;
 use crate::{ChannelId, Mode, UserId};
 
-/// The longest guide.
+/// The longest guide, in characters.
 const GUIDE_CHARS_MAX: usize = 16_000;
-/// The longest name that is made from a guide.
+/// The longest name that is made from a guide, in characters.
 const NAME_CHARS_MAX: usize = 40;
-/// How many of the guide's words become the name.
+/// The number of the guide's words that become the name.
 const NAME_WORDS_MAX: usize = 6;
 
 /// The arguments of `create-discussion-channel`. `Debug` shows no text.
@@ -71,26 +71,26 @@ impl fmt::Debug for CreateDiscussionChannel {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DiscussionReady {
-    /// The discussion's channel: what `discussion-complete` wants to know.
+    /// The discussion's channel. `discussion-complete` needs its id.
     pub discussion_channel: ChannelId,
-    /// Its name as Discord took it.
+    /// The name, as Discord accepted it.
     pub name: String,
-    /// Who can see it and write in it, besides the moderator. The initiator is among them.
+    /// The accounts that can see the channel and write in it, besides the moderator. The initiator is among them.
     pub members: Vec<UserId>,
-    /// Those of them that are no registered agents, and so are given no turns.
+    /// The members that are not registered agents, and so get no turns.
     pub unregistered: Vec<UserId>,
-    /// What the initiator should know.
+    /// Warnings for the initiator.
     pub warnings: Vec<String>,
 }
 
 impl Tools {
-    /// Opens a discussion in the callback guild; the caller is its initiator. The guild is that of the
-    /// caller's session and the caller can see the callback channel, unless the host's
-    /// [`CallbackPolicy`] allows others.
+    /// Opens a discussion in the callback guild, with the caller as its initiator. The guild must be that of the
+    /// caller's session, and the caller must see the callback channel, unless the host's [`CallbackPolicy`] allows
+    /// others.
     ///
     /// # Errors
     ///
-    /// [`ToolError`]; nothing is left behind unless it says so.
+    /// Fails with a [`ToolError`]. No channel is left behind unless the error says so.
     pub async fn create_discussion_channel(
         &self,
         caller: &Caller,
@@ -129,7 +129,7 @@ impl Tools {
         })
     }
 
-    /// An agent acts where it was spoken to, with the moderator's rights there.
+    /// Checks the guild, because an agent may use the moderator's rights only in the guild where a message reached it.
     fn check_guild(&self, caller: &Caller, guild: GuildId) -> Result<(), ToolError> {
         match (self.callbacks, caller.guild) {
             (CallbackPolicy::AnyGuild, _) => Ok(()),
@@ -139,7 +139,8 @@ impl Tools {
         }
     }
 
-    /// An agent has nothing posted where it cannot look.
+    /// Checks that the agent can see the callback channel, because it may have text posted only in channels that it
+    /// sees.
     async fn check_sight(&self, callback: ChannelId, account: UserId) -> Result<(), ToolError> {
         if self.callbacks == CallbackPolicy::AnyGuild {
             return Ok(());
@@ -152,7 +153,7 @@ impl Tools {
         }
     }
 
-    /// The result must find a channel of that guild in which it can be posted.
+    /// Checks that the result can be posted in the callback channel, and that the channel belongs to that guild.
     async fn check_callback(&self, guild: GuildId, callback: ChannelId) -> Result<(), ToolError> {
         let asked = self.dirigent.runtime.retry(|| self.guild_api.channel(callback)).await;
         let info = asked.map_err(|error| {
@@ -189,7 +190,8 @@ impl Arguments for CreateDiscussionChannel {
     }
 }
 
-/// Usually the channel in which the initiator is now; another one is accepted, with a word.
+/// Returns a warning if the callback channel is not the channel that the initiator is in now. Such a channel is
+/// accepted.
 fn elsewhere(caller: &Caller, guild: GuildId, callback: ChannelId) -> Option<String> {
     let is_other = caller.channel.is_some_and(|channel| channel != callback)
         || caller.guild.is_some_and(|own| own != guild);
@@ -200,7 +202,7 @@ fn elsewhere(caller: &Caller, guild: GuildId, callback: ChannelId) -> Option<Str
     })
 }
 
-/// A channel's name from the guide's first words; `discussion` where they make none.
+/// Makes a channel's name from the guide's first words. It is `discussion` if they contain no usable character.
 fn name_of(guide: &str) -> String {
     let words = guide.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let words: Vec<String> = words.take(NAME_WORDS_MAX).map(str::to_lowercase).collect();

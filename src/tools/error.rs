@@ -1,4 +1,4 @@
-//! Why a tool's call was not carried out, in sentences that an agent can act on.
+//! The errors of tool calls, in sentences that an agent can act on.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::settings::Pace;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::{AgentId, CallError, ChannelId, UserId};
 
-/// Why a call was not carried out. `Display` is for the agent: what is wrong, and what to do. It
-/// repeats nothing of the arguments but ids and a channel's checked name.
+/// The reason why a call was not carried out. `Display` is for the agent, and says what is wrong and what to do. Of the
+/// arguments it repeats only ids and a channel's checked name.
 ///
-/// Serialised it is `{"error": code, "message": text}`.
+/// Its serialized form is `{"error": code, "message": text}`.
 ///
 /// ```
 /// use dirigent::tools::ToolError;
@@ -43,26 +43,26 @@ pub enum ToolError {
          string or a number."
     )]
     NotAnObject,
-    /// An argument that is needed is not there, or null.
+    /// A required argument is missing or null.
     #[error("The argument `{argument}` is missing. Call the tool again with it.")]
     MissingArgument {
         /// The name of the missing argument.
         argument: &'static str,
     },
-    /// An argument is there in both of its spellings.
+    /// An argument is present in both of its spellings.
     #[error("The argument `{argument}` is given twice, in two spellings. Keep one of them.")]
     ArgumentTwice {
         /// The name of the argument, in its documented spelling.
         argument: &'static str,
     },
-    /// An argument is of another kind.
+    /// An argument is of the wrong kind.
     #[error(
         "The argument `{argument}` must be {expected}. Call the tool again with it in that form."
     )]
     WrongKind {
         /// The name of the argument.
         argument: &'static str,
-        /// Of which kind it must be.
+        /// The kind that it must have.
         expected: &'static str,
     },
     /// A Discord id was written as a number.
@@ -71,16 +71,16 @@ pub enum ToolError {
          number the id has lost its last digits on the way, so look it up again."
     )]
     IdAsNumber {
-        /// In which argument.
+        /// The name of the argument.
         argument: &'static str,
     },
-    /// A text that should be a Discord id is none.
+    /// A text that should be a Discord id is not one.
     #[error(
         "The argument `{argument}` holds something that is no Discord id. An id is 15 to 20 digits \
          and nothing else: no name, no mention, no brackets."
     )]
     BadId {
-        /// In which argument.
+        /// The name of the argument.
         argument: &'static str,
     },
     /// A name is empty, too long, or not in one plain line.
@@ -89,7 +89,7 @@ pub enum ToolError {
          breaks or control characters."
     )]
     BadName {
-        /// In which argument.
+        /// The name of the argument.
         argument: &'static str,
     },
     /// The discussion's guide has no visible character.
@@ -100,10 +100,10 @@ pub enum ToolError {
     /// The discussion's guide is too long.
     #[error("The discussion-guide is too long: at most 16,000 characters. Shorten it.")]
     GuideTooLong,
-    /// More accounts than a channel takes.
+    /// There are more accounts than a channel takes.
     #[error("A channel takes at most {max} members, you included. Leave some out.")]
     TooManyMembers {
-        /// The most that it takes.
+        /// The most that a channel takes.
         max: usize,
     },
     /// The session is in no guild.
@@ -118,7 +118,7 @@ pub enum ToolError {
          invite it, then try again."
     )]
     ModeratorMissing,
-    /// The moderator is no administrator of the callback guild.
+    /// The moderator is not an administrator of the callback guild.
     #[error(
         "The moderator bot is not an administrator of the callback-guild, so nothing was created. \
          Ask a person to give it that right, or name another server."
@@ -130,7 +130,7 @@ pub enum ToolError {
          id first, then try again."
     )]
     CallerUnregistered,
-    /// The callback guild is another one than the session's.
+    /// The callback guild is not the session's guild.
     #[error(
         "The callback-guild is not the Discord server in which you are now. Give the ids of the \
          server and the channel in which you are."
@@ -160,7 +160,7 @@ pub enum ToolError {
          and of the server in which it is."
     )]
     CallbackElsewhere,
-    /// Accounts that are not in the guild.
+    /// Some accounts are not in the guild.
     #[error(
         "These accounts are not in that Discord server: {}. Nothing was created. Leave them out, or \
          ask a person to invite them.", List(.users)
@@ -169,7 +169,7 @@ pub enum ToolError {
         /// The accounts that are not in the guild.
         users: Vec<UserId>,
     },
-    /// The agent created as many channels within a length of time as the host allows. Nothing was created.
+    /// The agent created as many channels within a period as the host allows. No channel was created.
     #[error(
         "Nothing was created: you may create at most {} channels within {}. {}",
         .limit.burst, Span(.limit.window), Retry(*.retry_after)
@@ -177,28 +177,28 @@ pub enum ToolError {
     CreationLimit {
         /// The limit.
         limit: Pace,
-        /// After this long the same call is allowed again, if no other channel is created before. `None`:
-        /// never, since the limit is 0.
+        /// The time after which the same call is allowed again, if no other channel is created before. `None` means
+        /// never, because the limit is 0.
         retry_after: Option<Duration>,
     },
-    /// Discord did not create the channel; it is certain that nothing was done.
+    /// Discord did not create the channel. It is certain that there is no new channel.
     #[error("Discord did not create the channel: {source}. {}", advice(.source))]
     CreationRefused {
-        /// What it said.
+        /// Discord's error.
         source: ApiError,
     },
-    /// It is not known whether Discord created the channel.
+    /// It is unknown whether Discord created the channel.
     #[error(
         "Discord's answer was lost, so a channel named \"{name}\" may exist or not. Ask a person to \
          look, and to delete it if it is there, before you call this tool again."
     )]
     CreationInDoubt {
-        /// The name it would have.
+        /// The name that the channel would have.
         name: String,
-        /// What is known.
+        /// The error that lost the answer.
         source: ApiError,
     },
-    /// The mode could not be stored; the channel is deleted again.
+    /// The mode could not be stored, and the channel was deleted again.
     #[error(
         "The channel's mode could not be stored, so the channel was deleted again. Try again later."
     )]
@@ -214,10 +214,10 @@ pub enum ToolError {
     LeftBehind {
         /// The channel.
         channel: ChannelId,
-        /// Why the mode was not stored.
+        /// The reason why the mode was not stored.
         source: CallError,
     },
-    /// The channel is no discussion.
+    /// The channel is not a discussion.
     #[error(
         "The discussion-channel is no discussion. Give the id of a channel that \
          create-discussion-channel made."
@@ -238,18 +238,18 @@ pub enum ToolError {
     /// An operator archived the discussion.
     #[error("This discussion was closed by an operator. It cannot be completed any more.")]
     Archived,
-    /// The host named no workspace, or one that cannot be opened.
+    /// The host named no workspace, or a workspace that cannot be opened.
     #[error(
         "Your workspace folder is not known or cannot be opened, so the summary cannot be found. \
          Tell a person; this is a fault of the installation."
     )]
     NoWorkspace,
-    /// A summary's path and its text were both given.
+    /// The caller gave both a summary's path and its text.
     #[error(
         "Give either `summary`, the path of a file, or `summary-text`, the summary itself; not both."
     )]
     TwoSummaries,
-    /// The summary's text says nothing, or is too long.
+    /// The summary's text has no visible character, or is too long.
     #[error("The `summary-text` must be 1 to 6,000 characters that can be seen. Shorten it.")]
     SummaryText,
     /// The summary path is empty, too long, or cannot be shown in one line.
@@ -273,7 +273,7 @@ pub enum ToolError {
     /// There is no such file.
     #[error("There is no file at the summary path. Write the summary first, then call again.")]
     SummaryMissing,
-    /// What is there is no file.
+    /// The path leads to something else than a file.
     #[error("The summary path leads to a folder or a device. Give the path of a file.")]
     SummaryNotAFile,
     /// The file cannot be read.
@@ -303,22 +303,22 @@ pub enum ToolError {
         Short(.owner)
     )]
     AccountTaken {
-        /// Whose it is.
+        /// The agent that has the account.
         owner: AgentId,
     },
     /// The library is not running.
     #[error("Dirigent is not running at the moment. Try again later.")]
     NotRunning,
-    /// The chat or the store failed; what was asked for may be done or not, as the source says.
+    /// The chat or the store failed. The request may have been carried out or not, as the source says.
     #[error("A service that this needs failed: {0}. {advice}", advice = advice(.0))]
     Failed(#[source] ApiError),
-    /// The channel's state does not allow it, or cannot be read.
+    /// The channel's state does not allow the call, or cannot be read.
     #[error("The channel cannot be used for this: {0}.")]
     Channel(#[source] CallError),
 }
 
 impl ToolError {
-    /// A name for programs, in lower case with hyphens. It stays when the sentence changes.
+    /// Returns a name for programs, in lower case with hyphens. It stays even if the sentence changes.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::UnknownTool => "unknown-tool",
@@ -413,7 +413,7 @@ impl Serialize for ToolError {
     }
 }
 
-/// What to do about a failed request.
+/// Returns what to do about a failed request.
 const fn advice(error: &ApiError) -> &'static str {
     if error.kind().is_retryable() {
         "Try again later."
@@ -422,7 +422,7 @@ const fn advice(error: &ApiError) -> &'static str {
     }
 }
 
-/// A length of time in whole seconds, or from two minutes on in whole minutes, rounded up.
+/// A period in whole seconds, or from two minutes on in whole minutes, rounded up.
 struct Span(Duration);
 
 impl fmt::Display for Span {
@@ -434,7 +434,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// When a call may be repeated.
+/// The time when a call may be repeated.
 struct Retry(Option<Duration>);
 
 impl fmt::Display for Retry {
@@ -448,7 +448,7 @@ impl fmt::Display for Retry {
     }
 }
 
-/// Ids with commas between them, not too many.
+/// Ids with commas between them, with a limit on their number.
 struct List<'a>(&'a [UserId]);
 
 impl fmt::Display for List<'_> {
@@ -463,7 +463,7 @@ impl fmt::Display for List<'_> {
     }
 }
 
-/// A host's name for an agent, as far as it is short and plain.
+/// A host's name for an agent, shortened and without special characters.
 struct Short<'a>(&'a AgentId);
 
 impl fmt::Display for Short<'_> {

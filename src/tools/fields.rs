@@ -1,5 +1,4 @@
-//! Reading the arguments of a call: each by name, in both spellings, with an error that says what
-//! to do.
+//! Reads the arguments of a call, each by its name in both spellings. Errors say what to do.
 
 use std::str::FromStr;
 
@@ -29,7 +28,7 @@ impl<'a> Fields<'a> {
         arguments.as_object().map(Self).ok_or(ToolError::NotAnObject)
     }
 
-    /// A text.
+    /// Returns a text.
     pub(super) fn text(&self, argument: &'static str) -> Result<Option<String>, ToolError> {
         let wrong = ToolError::WrongKind { argument, expected: "a string" };
         match self.find(argument)? {
@@ -38,13 +37,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// An id.
+    /// Returns an id.
     pub(super) fn id<T: Snowflake>(&self, argument: &'static str) -> Result<Option<T>, ToolError> {
         let value = self.find(argument)?;
         value.map(|value| read_id(argument, value, "a Discord id as a string")).transpose()
     }
 
-    /// Several ids.
+    /// Returns several ids.
     pub(super) fn ids(&self, argument: &'static str) -> Result<Option<Vec<UserId>>, ToolError> {
         const EXPECTED: &str = "a list of Discord ids, each a string";
         let Some(value) = self.find(argument)? else {
@@ -58,7 +57,7 @@ impl<'a> Fields<'a> {
             .map(Some)
     }
 
-    /// The argument's value; none when it is null or not there.
+    /// Returns the argument's value. `None` if it is null or missing.
     fn find(&self, argument: &'static str) -> Result<Option<&'a Value>, ToolError> {
         let present = |name: &str| self.0.get(name).filter(|value| !value.is_null());
         let other = other_spelling(argument);
@@ -69,12 +68,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// An argument that must be there.
+/// Returns the argument, or an error if it is missing.
 pub(super) fn needed<T>(argument: &'static str, found: Option<T>) -> Result<T, ToolError> {
     found.ok_or(ToolError::MissingArgument { argument })
 }
 
-/// A name without white space around it, if it is one.
+/// Returns a name without white space around it, if it is a name.
 pub(super) fn plain_name(argument: &'static str, name: &str) -> Result<String, ToolError> {
     let name = name.trim();
     let is_short = name.chars().nth(NAME_CHARS_MAX).is_none();
@@ -99,7 +98,8 @@ fn read_id<T: Snowflake>(
     }
 }
 
-/// `callbackGuild` for `callback-guild` and `discord-user-id` for `discordUserId`.
+/// Returns the other spelling, for example `callbackGuild` for `callback-guild` and `discord-user-id` for
+/// `discordUserId`.
 fn other_spelling(name: &str) -> Option<String> {
     let mut other = String::with_capacity(name.len() + 2);
     let mut after_hyphen = false;

@@ -1,25 +1,25 @@
-//! Who is in a channel that is being created.
+//! The members of a channel that is being created.
 
 use dirigent_core::config::AGENTS_MAX;
 
 use super::{Caller, ToolError, Tools};
 use crate::{AgentId, UserId};
 
-/// Who is in a channel that is being created, besides the moderator.
+/// The members of a channel that is being created, besides the moderator.
 #[derive(Debug)]
 pub(super) struct Membership {
-    /// Every account once, in the order given; the caller last, unless it was named.
+    /// Every account once, in the given order. The caller is the last, unless it was named.
     pub(super) users: Vec<UserId>,
     /// The registered agents among them, in that order.
     pub(super) agents: Vec<AgentId>,
-    /// Those that are no registered agents: people, and agents that never registered.
+    /// The accounts that are not registered agents: people, and agents that never registered.
     pub(super) unregistered: Vec<UserId>,
-    /// The caller's account; it is among them if it has an identity.
+    /// The caller's account. It is among the users if it has an identity.
     pub(super) caller: Option<UserId>,
 }
 
 impl Tools {
-    /// Sorts out who will be in the channel.
+    /// Decides who will be in the channel.
     pub(super) fn membership(
         &self,
         caller: &Caller,
@@ -50,7 +50,7 @@ impl Tools {
 }
 
 impl Membership {
-    /// What the caller should know before it waits for answers that will not come.
+    /// Returns a warning for the caller, so that it does not wait for answers that cannot come.
     pub(super) fn warning(&self) -> Option<String> {
         (self.agents.len() < 2).then(|| {
             "There are fewer than two registered agents in the channel, so no turns are given \

@@ -1,4 +1,4 @@
-//! Creating a channel: first in Discord, then its mode, and neither without the other.
+//! Creates a channel, first in Discord, and then its mode. If one of them fails, the other is undone.
 
 use super::{Caller, ToolError, Tools};
 use crate::ports::creation::CreatedChannel;
@@ -21,7 +21,7 @@ impl Tools {
         let mut counted = shared.creations.begin(now, limit, caller.agent.clone())?;
         counted.start();
         let creation = self.guild_api.create_channel(channel.clone());
-        // One attempt: a second one might make a second channel.
+        // There is only one attempt, because a second one might create a second channel.
         let info = match shared.within(WORK_TIME, creation).await.and_then(|created| created) {
             Ok(info) => info,
             Err(error) => {
@@ -37,8 +37,8 @@ impl Tools {
         }
     }
 
-    /// Fails before anything is created if the moderator is not in the guild. Says whether it
-    /// is an administrator there.
+    /// Fails before a channel is created if the moderator is not in the guild. Returns whether it is an administrator
+    /// there.
     pub(super) async fn moderated(&self, guild: GuildId) -> Result<bool, ToolError> {
         let shared = &self.dirigent.runtime;
         let moderator = shared.registry.moderator().ok_or(ToolError::NotRunning)?;
@@ -48,8 +48,7 @@ impl Tools {
         })
     }
 
-    /// Takes back a channel whose mode could not be stored. Without one it would look like any
-    /// other channel.
+    /// Takes back a channel whose mode could not be stored. Without a mode it would look like any other channel.
     async fn undo(&self, channel: ChannelId, source: CallError) -> ToolError {
         tracing::warn!(%channel, error = %source, "a mode could not be stored: the channel is deleted again");
         if matches!(source, CallError::NotStored | CallError::Failed(_)) {
@@ -66,7 +65,7 @@ impl Tools {
         }
     }
 
-    /// Why Discord did not create the channel.
+    /// Returns the reason why Discord did not create the channel.
     async fn not_created(&self, channel: NewChannel, error: ApiError) -> ToolError {
         if error.certainty() == Certainty::Unknown {
             return ToolError::CreationInDoubt { name: channel.name, source: error };
@@ -80,7 +79,7 @@ impl Tools {
         ToolError::CreationRefused { source: error }
     }
 
-    /// Which of these are not in the guild, as far as that can be found out.
+    /// Returns which of these accounts are not in the guild, as far as Discord answers.
     async fn strangers(&self, guild: GuildId, users: Vec<UserId>) -> Vec<UserId> {
         let shared = &self.dirigent.runtime;
         let give_up = shared.clock.now() + WORK_TIME;
@@ -91,7 +90,7 @@ impl Tools {
             match shared.within(remaining, asked).await.and_then(|answer| answer) {
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::Gone => strangers.push(user),
-                // Discord is busy with something else: what is known has to do.
+                // Discord is busy, so the answer uses the accounts that are already known.
                 Err(_) => break,
             }
         }
@@ -99,7 +98,7 @@ impl Tools {
     }
 }
 
-/// Discord says of a guild that it does not exist, or that one may not look at it.
+/// Returns whether Discord says that a guild does not exist, or that the account may not look at it.
 pub(super) fn is_absent(error: &ApiError) -> bool {
     matches!(error.kind(), ErrorKind::Gone | ErrorKind::Forbidden)
 }

@@ -36,25 +36,24 @@ pub struct DirigentRegister {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct IdentityRegistered {
-    /// The agent: the one that called.
+    /// The agent that called.
     pub agent_id: AgentId,
-    /// Its account.
+    /// The account of the agent.
     pub discord_user_id: UserId,
-    /// Its name for people.
+    /// The name of the agent for people.
     pub agent_name: String,
-    /// Whether it had no entry before.
+    /// `true` if it had no entry before.
     pub is_new: bool,
 }
 
 impl Tools {
-    /// Adds the caller to the registry, or changes its entry. The account must be a bot's in the guild
-    /// of the caller's session. A host registers other accounts itself, through its
-    /// [`IdentityStore`](crate::IdentityStore).
+    /// Adds the caller to the registry, or changes its entry. The account must be a bot's in the guild of the caller's
+    /// session. To register other accounts, use your [`IdentityStore`](crate::IdentityStore).
     ///
     /// # Errors
     ///
-    /// [`ToolError`]; with [`ToolError::Failed`] the entry may have been stored and not be in use
-    /// yet, and calling again settles it.
+    /// Fails with a [`ToolError`]. After [`ToolError::Failed`] the entry may be stored but not in use yet, and another
+    /// call fixes this.
     pub async fn dirigent_register(
         &self,
         caller: &Caller,
@@ -71,7 +70,7 @@ impl Tools {
         let known = shared.within(limit, shared.identities.all()).await??;
         let own = known.into_iter().find(|identity| identity.agent_id == caller.agent);
         let is_new = own.is_none();
-        // Without a name: the one it has, or the agent's own.
+        // Without a name it keeps the one that it has, or takes the agent's own.
         let agent_name = agent_name
             .or_else(|| own.map(|identity| identity.agent_name))
             .unwrap_or_else(|| caller.agent.as_str().to_owned());
@@ -86,8 +85,8 @@ impl Tools {
         Ok(IdentityRegistered { agent_id, discord_user_id, agent_name, is_new })
     }
 
-    /// Only a bot of the session's guild can be an agent's account: as a person's account is named
-    /// here, the person would be given turns.
+    /// Checks that the account is a bot of the session's guild. If an agent named a person's account here, the person
+    /// would get turns.
     async fn check_account(&self, caller: &Caller, account: UserId) -> Result<(), ToolError> {
         let guild = caller.guild.ok_or(ToolError::NotInGuild)?;
         match self.dirigent.runtime.retry(|| self.guild_api.is_bot(guild, account)).await {

@@ -1,4 +1,4 @@
-//! JSON schemas of the arguments, as plain as every model's function calling takes them.
+//! JSON schemas of the arguments, simple enough for every model's function calling.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::values::id::GuildId;
 use crate::{ChannelId, UserId};
 
-/// What a Discord id looks like.
+/// The pattern of a Discord id.
 const DIGITS: &str = "^[0-9]{15,20}$";
 
 macro_rules! id_schema {
@@ -32,7 +32,7 @@ macro_rules! id_schema {
 
 id_schema! { ChannelId GuildId UserId }
 
-/// The schema of a tool's arguments: one object, nothing by reference.
+/// Returns the schema of a tool's arguments. It is one object without references.
 pub(super) fn parameters<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -47,8 +47,8 @@ pub(super) fn parameters<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Takes out what some models' interfaces refuse: titles, defaults, and lists of types. The line
-/// breaks of a description are only those of its source.
+/// Removes the parts that some models' interfaces refuse: titles, defaults, and lists of types. It also removes line
+/// breaks of a description, because they only come from its source.
 fn plain(schema: &mut Value) {
     let Value::Object(schema) = schema else {
         return;

@@ -1,4 +1,4 @@
-//! Where a summary's file is: inside `{workspace}/discussion-summary/`, as itself.
+//! Finds a summary's file inside `{workspace}/discussion-summary/`, without following links.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path};
@@ -18,7 +18,7 @@ use portable::look_up;
 
 /// The folder for summaries, in the workspace.
 const FOLDER: &str = "discussion-summary";
-/// The longest path, as it is posted.
+/// The longest path that is posted, in characters.
 const PATH_CHARS_MAX: usize = 1_000;
 
 /// A summary's file that was found.
@@ -26,12 +26,11 @@ const PATH_CHARS_MAX: usize = 1_000;
 pub(super) struct Found {
     /// Its path in the workspace, in one line without backticks, with slashes.
     pub(super) path: String,
-    /// Whether there is nothing in it.
+    /// `true` if the file is empty.
     pub(super) is_empty: bool,
 }
 
-/// Finds the summary. The workspace is the host's word and may be reached through links; below it
-/// none is followed.
+/// Finds the summary. The host names the workspace, and its path may contain links. Below it no link is followed.
 pub(super) fn find(workspace: &Path, summary: &str) -> Result<Found, ToolError> {
     if !is_printable(summary) {
         return Err(ToolError::SummaryPath);
@@ -47,7 +46,7 @@ pub(super) fn find(workspace: &Path, summary: &str) -> Result<Found, ToolError> 
     Ok(Found { path, is_empty: bytes == 0 })
 }
 
-/// The folders and the file on the way from the workspace to the summary.
+/// Returns the names of the folders and the file on the way from the workspace to the summary.
 fn names_below<'a>(roots: &[&Path], summary: &'a Path) -> Result<Vec<&'a OsStr>, ToolError> {
     let below = if summary.is_absolute() {
         roots.iter().find_map(|root| summary.strip_prefix(root).ok())
@@ -71,7 +70,7 @@ fn names_below<'a>(roots: &[&Path], summary: &'a Path) -> Result<Vec<&'a OsStr>,
     }
 }
 
-/// Whether the path can be posted in one line.
+/// Returns whether the path can be posted in one line.
 fn is_printable(path: &str) -> bool {
     let is_short = literal(path).chars().nth(PATH_CHARS_MAX).is_none();
     is_short && is_visible(path) && is_plain(path) && !path.contains('`')

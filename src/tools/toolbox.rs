@@ -1,4 +1,4 @@
-//! What every tool acts with.
+//! The value that carries out all tools.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,15 +6,15 @@ use std::sync::Arc;
 use crate::Dirigent;
 use crate::ports::discord::GuildApi;
 
-/// Carries out what agents ask for. A cheap clone for any task.
+/// Carries out the tool calls of agents. It is a cheap clone for any task.
 ///
-/// Every request of Discord is bounded in time. A read that fails is repeated where that may help;
-/// the creation of a channel is not, since a second one might come of it. How many channels agents may create
-/// is limited by [`LimitRules::creations`](crate::settings::LimitRules::creations).
+/// Every request to Discord has a time limit. A read that fails is repeated if that may help. The creation of a channel
+/// is not repeated, because this could create a second one.
+/// [`LimitRules::creations`](crate::settings::LimitRules::creations) limits how many channels agents may create.
 ///
 /// # Cancellation
 ///
-/// A call that is given up while a channel is being created may leave a channel without a mode.
+/// If you drop a call while a channel is being created, a channel without a mode may stay behind.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -34,12 +34,12 @@ use crate::ports::discord::GuildApi;
 #[derive(Clone)]
 pub struct Tools {
     pub(super) dirigent: Dirigent,
-    /// Acts as the moderator.
+    /// The guild functions, which act as the moderator.
     pub(super) guild_api: Arc<dyn GuildApi>,
     pub(super) callbacks: CallbackPolicy,
 }
 
-/// Where an agent may open a discussion and have its result posted.
+/// The places where an agent may open a discussion and have its result posted.
 ///
 /// ```no_run
 /// use dirigent::tools::{CallbackPolicy, Tools};
@@ -51,24 +51,22 @@ pub struct Tools {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CallbackPolicy {
-    /// In the guild of the agent's session, with a callback channel that the agent's own account can
-    /// see.
+    /// The guild of the agent's session, with a callback channel that the agent's own account can see.
     #[default]
     SessionGuild,
-    /// In any guild in which the moderator is an administrator, with any callback channel that the
-    /// moderator can see. An agent spoken to in one guild then acts in another with the moderator's
-    /// rights; choose this only where every agent may do so.
+    /// Any guild in which the moderator is an administrator, with any callback channel that the moderator can see. An
+    /// agent that got a message in one guild then uses the moderator's rights in another. Choose this only if every
+    /// agent may do so.
     AnyGuild,
 }
 
 impl Tools {
-    /// The tools of this library, acting in Discord through `guild_api`, which must be the
-    /// moderator's account.
+    /// Creates the tools. They act in Discord through `guild_api`, which must be the moderator's account.
     pub fn new(dirigent: Dirigent, guild_api: Arc<dyn GuildApi>) -> Self {
         Self { dirigent, guild_api, callbacks: CallbackPolicy::default() }
     }
 
-    /// Sets where agents may open discussions. Default [`CallbackPolicy::SessionGuild`].
+    /// Sets where agents may open discussions. The default is [`CallbackPolicy::SessionGuild`].
     #[must_use]
     pub const fn callbacks(mut self, policy: CallbackPolicy) -> Self {
         self.callbacks = policy;

@@ -1,4 +1,4 @@
-//! Looking up a file step by step from an open folder, so that no link can be put in between.
+//! Looks up a file step by step from an open folder, so that no link can be inserted during the lookup.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,8 +9,8 @@ use rustix::io::Errno;
 
 use crate::tools::ToolError;
 
-/// Looks up a regular, readable file. Every name is looked up in the folder that was opened before,
-/// and no link is followed. Returns how many bytes the file has.
+/// Looks up a regular, readable file. It looks up every name in the folder that it opened before, and follows no link.
+/// Returns the number of bytes of the file.
 pub(super) fn look_up(root: &Path, names: &[&OsStr]) -> Result<u64, ToolError> {
     let opened = openat(CWD, root, folder_flags(), Mode::empty());
     let mut folder = opened.map_err(|_| ToolError::NoWorkspace)?;
@@ -20,14 +20,14 @@ pub(super) fn look_up(root: &Path, names: &[&OsStr]) -> Result<u64, ToolError> {
     for name in folders {
         folder = enter(&folder, name)?;
     }
-    // Asked before it is opened: opening a device may already do something.
+    // This check comes before the opening, because opening a device may already have an effect.
     if kind_of(&folder, file)? != FileType::RegularFile {
         return Err(ToolError::SummaryNotAFile);
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = openat(&folder, *file, flags, Mode::empty()).map_err(refusal)?;
     let stat = fstat(&file).map_err(refusal)?;
-    // And asked of what was opened: it may have been exchanged in between.
+    // The opened file is checked, too, because it may have been exchanged in between.
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(ToolError::SummaryNotAFile);
     }
@@ -37,13 +37,13 @@ pub(super) fn look_up(root: &Path, names: &[&OsStr]) -> Result<u64, ToolError> {
 fn enter(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, ToolError> {
     let opened = openat(folder, name, folder_flags() | OFlags::NOFOLLOW, Mode::empty());
     opened.or_else(|error| {
-        // What a link answers differs between systems.
+        // The error for a link differs between systems.
         kind_of(folder, name)?;
         Err(refusal(error))
     })
 }
 
-/// What stands under the name; a link is refused.
+/// Returns the kind of file with this name, and refuses a link.
 fn kind_of(folder: impl AsFd, name: &OsStr) -> Result<FileType, ToolError> {
     let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(refusal)?;
     let kind = FileType::from_raw_mode(stat.st_mode);

@@ -1,5 +1,5 @@
-//! Looking up a file with the means of the standard library alone. A link that is put in between
-//! two looks is not noticed; nothing of the file is read.
+//! Looks up a file with only the standard library. It does not notice a link that is inserted between two steps, but it
+//! reads no part of the file.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata, symlink_metadata};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::tools::ToolError;
 
-/// Looks up a regular, readable file; no link is followed. Returns how many bytes it has.
+/// Looks up a regular, readable file, and follows no link. Returns its number of bytes.
 pub(super) fn look_up(root: &Path, names: &[&OsStr]) -> Result<u64, ToolError> {
     if !root.is_dir() {
         return Err(ToolError::NoWorkspace);
