@@ -1,9 +1,8 @@
-//! Plain text: what may stand in a name without deceiving its readers, and how a text is posted as
-//! it is.
+//! Plain text: which characters a name may have without deceiving its readers, and how a text is posted as it is.
 //!
-//! A name is read by people, and by models in prompts and answers of tools. Characters of which nothing is
-//! seen can carry words that a person does not see and a model reads (tag characters, U+E0000 to U+E007F),
-//! break the line, or turn the direction in which the text around them is read.
+//! People read a name, and so do models in prompts and answers of tools. Invisible characters are dangerous in a name.
+//! They can carry words that a model reads and a person does not see (tag characters, U+E0000 to U+E007F). They can
+//! also break the line, or change the direction in which the text around them is read.
 
 use std::sync::LazyLock;
 
@@ -12,11 +11,11 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::unicode::{class, is_in};
 
-/// The longest that a name stands in a line, in characters.
+/// The longest form of a name in a line, in characters.
 pub(crate) const NAME_CHARS_MAX: usize = 100;
 
-/// Characters of which nothing is seen, and those that begin a new line or turn the direction of reading.
-/// The signs that Arabic and others write below a number are of the category Format and are seen.
+/// Invisible characters, and characters that begin a new line or change the direction of reading. The signs that Arabic
+/// and other scripts write below a number have the category Format and are visible.
 static HIDDEN: LazyLock<ClassUnicode> = LazyLock::new(|| {
     class(concat!(
         r"[\p{Default_Ignorable_Code_Point}\p{Control}\p{Format}\p{Line_Separator}",
@@ -24,23 +23,23 @@ static HIDDEN: LazyLock<ClassUnicode> = LazyLock::new(|| {
     ))
 });
 
-/// Choose a form of the character before them: emoji or text, a form of a Han or Mongolian character.
+/// Characters that choose a form of the character before them: emoji or text, a form of a Han or Mongolian character.
 static SELECTORS: LazyLock<ClassUnicode> =
     LazyLock::new(|| class(r"[\p{Variation_Selector}--\u{180E}]"));
 
-/// Join or part the characters around them, in emoji, Persian and Indic words, and mark the direction of the
-/// character before them without turning any other.
+/// Characters that join or separate the characters around them, in emoji and in Persian and Indic words. Some mark the
+/// direction of the character before them, and change no other direction.
 static JOINERS: LazyLock<ClassUnicode> =
     LazyLock::new(|| class(r"[\p{Join_Control}\u{180E}\u{200E}\u{200F}\u{061C}]"));
 
-/// Whether a text can be a name: something is seen of it, it stands in one line, and nothing is hidden in
-/// it. It may be of any length, and have white space around it.
+/// Returns whether a text can be a name: a part of it is visible, it is one line, and it has no hidden character. It
+/// may have any length, and white space around it.
 ///
-/// Hidden are all characters that Unicode lists as control, format or default ignorable, for example tag
-/// characters, zero-width spaces and marks that override the direction of writing. Only a variation selector or a
-/// joiner may stand in a name, one behind each character that is seen (a joiner also behind a selector), as
-/// emoji, Persian and Indic words need it. The flags of England, Scotland and Wales, which are written with
-/// tag characters, are no part of a name.
+/// A character is hidden if Unicode lists it as control, format or default ignorable, for example tag characters,
+/// zero-width spaces and marks that override the direction of writing. A name may contain only variation selectors and
+/// joiners, because emoji, Persian and Indic words need them. One of them may follow each visible character, and a
+/// joiner may also follow a selector. Note that the flags of England, Scotland and Wales cannot be part of a name,
+/// because they are written with tag characters.
 ///
 /// ```
 /// use dirigent::host::plain::is_name;
@@ -52,13 +51,14 @@ pub fn is_name(text: &str) -> bool {
     is_plain(text) && is_visible(text)
 }
 
-/// Whether the text stands in one line and nothing is hidden in it.
+/// Returns whether the text is one line without hidden characters.
 pub(crate) fn is_plain(text: &str) -> bool {
     let mut reader = Reader::default();
     text.chars().all(|c| reader.accepts(c))
 }
 
-/// Whether a reader sees a new line begin behind this character, whichever of Unicode's line breaks it is. `\r\n` is one.
+/// Returns whether a reader sees a new line after this character, whichever of Unicode's line breaks it is. `\r\n` is
+/// one break.
 ///
 /// ```
 /// use dirigent::host::plain::is_line_break;
@@ -71,19 +71,19 @@ pub const fn is_line_break(c: char) -> bool {
     )
 }
 
-/// Whether a reader sees anything of the text: something in it is neither white space nor hidden, as [`is_name`] has it.
+/// Returns whether a reader sees any part of the text. A visible character is neither white space nor hidden, as in
+/// [`is_name`].
 ///
 /// ```
 /// use dirigent::host::plain::is_visible;
 /// assert!(is_visible(" a ") && !is_visible(" \u{200B} "));
 /// ```
 pub fn is_visible(text: &str) -> bool {
-    // An empty pattern of Braille is a character like any other to Unicode.
+    // For Unicode an empty pattern of Braille is an ordinary character.
     !text.chars().all(|c| c.is_whitespace() || c == '\u{2800}' || is_in(&HIDDEN, c))
 }
 
-/// The text in one line, as far as it is seen, and at most `max` characters of it: a space takes the place
-/// of what is hidden.
+/// Returns the visible text in one line, with at most `max` characters. A space replaces each hidden character.
 pub(crate) fn shown(text: &str, max: usize) -> String {
     let (mut reader, mut shown) = (Reader::default(), String::new());
     for c in text.trim().chars().take(max) {
@@ -97,8 +97,8 @@ pub(crate) fn shown(text: &str, max: usize) -> String {
     shown
 }
 
-/// Returns what two names have in common that a reader cannot tell apart: case, compatibility forms (`Ｐoet` is `poet`), spaces, and
-/// marks of which nothing is seen make no difference.
+/// Returns a form that is equal for two names that a reader cannot distinguish. It ignores case, compatibility forms
+/// (`Ｐoet` is `poet`), spaces, and invisible marks.
 ///
 /// ```
 /// use dirigent::host::plain::folded;
@@ -110,8 +110,8 @@ pub fn folded(name: &str) -> String {
     words.join(" ").to_lowercase()
 }
 
-/// The text as Discord shows it to the letter: with backslashes, so that it is no Markdown, no mention, no
-/// link and no invitation. A hyphen and a full stop stay as they are where they mean nothing.
+/// Adds backslashes, so that Discord shows the text literally, without Markdown, mentions, links and invitations. A
+/// hyphen and a full stop stay as they are if they have no effect.
 pub(crate) fn literal(text: &str) -> String {
     let mut literal = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {
@@ -135,21 +135,21 @@ pub(crate) fn literal(text: &str) -> String {
     literal
 }
 
-/// Follows a text and tells which of its characters may stand where they stand.
+/// Follows a text, and says which of its characters may stand where they are.
 #[derive(Debug, Default)]
 struct Reader {
     before: Before,
 }
 
-/// What stands before a character.
+/// The kind of character before the current one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Before {
-    /// Nothing that a mark could belong to.
+    /// There is none that a mark could belong to.
     #[default]
     Nothing,
-    /// A character that is seen.
+    /// A visible character.
     Seen,
-    /// A variation selector that belongs to one.
+    /// A variation selector that belongs to a visible character.
     Selector,
 }
 

@@ -13,42 +13,40 @@ mod marks;
 
 /// The longest message of Discord, in UTF-16 code units.
 ///
-/// Discord's documentation says 2,000 characters and not what a character is. Its clients count
-/// UTF-16 code units, of which there are never fewer than of any other kind of character, so a
-/// message that is short enough by this count is short enough by all.
+/// Discord's documentation says 2,000 characters, but not which characters it counts. Its clients count UTF-16 code
+/// units. No other way to count gives a higher number, so a message that is short enough by this count is short enough
+/// by all.
 pub(crate) const LIMIT: usize = 2_000;
 
-/// No chat's messages are taken to be shorter: below it the marks of a cut block of code would leave no room.
+/// The shortest limit of a chat that the library accepts. Below it the marks of a cut code block would leave no room.
 const LEAST: usize = 100;
 
-/// What closes a fence that a cut leaves open.
+/// The text that closes a fence that a cut leaves open.
 const CLOSING: &str = "\n```";
-/// The same in a quote.
+/// The text that closes such a fence in a quote.
 const CLOSING_QUOTED: &str = "\n> ```";
-/// What begins a line of a quote.
+/// The beginning of a line of a quote.
 const QUOTE: &str = "> ";
-/// What begins a quote that goes on to the end of the message.
+/// The beginning of a quote that goes on to the end of the message.
 const QUOTE_TO_THE_END: &str = ">>> ";
 
-/// Splits a reply into messages of at most 2,000 UTF-16 code units, in order, none of them blank.
-/// A blank reply gives none, and a short one is only trimmed.
+/// Splits a reply into messages of at most 2,000 UTF-16 code units, in order. No message is blank. A blank reply gives
+/// no message, and a short one is only trimmed.
 ///
-/// A message ends, best first, between paragraphs, lines, sentences, words, or else where it is
-/// full, but not within an emoji or an accented letter if there is any other way. It is at least
-/// half full unless the only better place, or a code block, comes earlier. White space at a cut is
-/// dropped, as Discord trims messages.
+/// A message ends at the best place: between paragraphs, then lines, sentences or words, or else at the limit. It does
+/// not end within an emoji or an accented letter if there is another way. It is at least half full, unless the only
+/// better place, or a code block, comes earlier. White space at a cut is dropped, because Discord trims messages.
 ///
-/// Code blocks stay whole if they fit into one message. Larger ones are cut between lines where
-/// possible; the fence is closed at the end of one message and reopened, with its language, at the
-/// start of the next, whose indentation stays. What is a code block is what Discord takes for one:
-/// from any three backticks to the next three.
+/// A code block stays whole if it fits into one message. A larger block is cut between lines if possible. The fence is
+/// closed at the end of one message, and opened again with its language at the start of the next. The indentation of
+/// the code stays. A code block is what Discord treats as one: from three backticks to the next three.
 ///
-/// Emphasis (`**`, `*`, `__`, `_`, `~~`, `||`) that is open at a cut is closed there and opened again, and a quote (`> `,
-/// `>>> `) goes on. What is open is what has a partner outside of code and addresses, with no code block between. Tables
-/// are cut as any lines.
+/// Emphasis (`**`, `*`, `__`, `_`, `~~`, `||`) that is open at a cut is closed there and opened again, and a quote
+/// (`> `, `>>> `) continues. A mark is open if its partner is outside of code and addresses, with no code block in
+/// between. Tables are cut like any other lines.
 ///
-/// The [`Tail`](dirigent_core::Tail)s of the messages join to the tail of the reply, so delivery
-/// can be recognised. The work is linear in the length of the reply.
+/// The [`Tail`](dirigent_core::Tail)s of the messages join to the tail of the reply, so that the library recognises the
+/// delivery. The work is linear in the length of the reply.
 ///
 /// ```
 /// use dirigent::host::split_reply;
@@ -65,19 +63,21 @@ pub fn split_reply(text: &str) -> Vec<String> {
     split_up_to(text, LIMIT, usize::MAX).0
 }
 
-/// Whether a reply is one message as it is, where messages have at most `limit` UTF-16 code units.
+/// Returns whether a reply is one message without changes, in a chat whose messages have at most `limit` UTF-16 code
+/// units.
 pub(crate) fn is_one_message(text: &str, limit: usize) -> bool {
     // There are never more UTF-16 code units than bytes.
     !text.is_empty() && text.len() <= limit.max(LEAST) && text.trim().len() == text.len()
 }
 
-/// Whether a text of the library's own is one message, where messages have at most `limit` UTF-16 code units.
+/// Returns whether a text of the library's own is one message, in a chat whose messages have at most `limit` UTF-16
+/// code units.
 pub(crate) fn fits(text: &str, limit: usize) -> bool {
     let limit = limit.max(LEAST);
     text.len() <= limit || text.encode_utf16().count() <= limit
 }
 
-/// What of a text of the library's own is one message: the first that it would be cut into.
+/// Returns the part of a text of the library's own that is one message, which is the first message of a split.
 pub(crate) fn first_message(text: String, limit: usize) -> String {
     if fits(&text, limit) {
         return text;
@@ -85,7 +85,7 @@ pub(crate) fn first_message(text: String, limit: usize) -> String {
     split_up_to(&text, limit, usize::MAX).0.into_iter().next().unwrap_or_default()
 }
 
-/// Splits a reply into at most `most` messages of at most `limit` UTF-16 code units, and returns what was left over, too.
+/// Splits a reply into at most `most` messages of at most `limit` UTF-16 code units. Also returns the rest of the text.
 pub(crate) fn split_up_to(text: &str, limit: usize, most: usize) -> (Vec<String>, &str) {
     let (text, limit) = (text.trim(), limit.max(LEAST));
     // There are never more UTF-16 code units than bytes.
@@ -99,7 +99,7 @@ pub(crate) fn split_up_to(text: &str, limit: usize, most: usize) -> (Vec<String>
             cutter.cut();
         }
         if made == most || cutter.parts.len() > most {
-            // A line that makes several messages is left over as a whole.
+            // If a line becomes several messages, the whole line is left over.
             cutter.parts.truncate(made);
             return (cutter.parts, text.get(at..).unwrap_or_default());
         }
@@ -113,28 +113,28 @@ struct Cutter<'a> {
     text: &'a str,
     /// The longest message.
     limit: usize,
-    /// Its code blocks.
+    /// The code blocks of the reply.
     blocks: Vec<Block<'a>>,
-    /// Its marks of emphasis.
+    /// The marks of emphasis in the reply.
     marks: Marks<'a>,
-    /// From where on everything is quoted.
+    /// The place from which on everything is quoted.
     quoted_from: Option<usize>,
-    /// Where the next message begins; not before white space, but for the indentation of code.
+    /// The start of the next message. It is not before white space, except for the indentation of code.
     at: usize,
-    /// Where the line begins in which that is.
+    /// The start of the line that contains `at`.
     line: usize,
-    /// What the next message begins with, for what is open there.
+    /// The beginning of the next message, for marks and fences that are open there.
     opening: String,
-    /// Where the text goes on behind that.
+    /// The place where the text goes on behind that.
     body: usize,
     /// The finished messages.
     parts: Vec<String>,
 }
 
-/// How good a place for a cut is. Later ones are preferred.
+/// The quality of a place for a cut. Later variants are preferred.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
-    /// Within a block that should stay whole, its marks, or what looks like one character.
+    /// Within a block that should stay whole, its marks, or characters that look like one.
     Forced,
     /// Between any two characters.
     Hard,
@@ -148,9 +148,9 @@ enum Place {
 
 /// The room for one message.
 struct Window {
-    /// UTF-16 code units that may be taken.
+    /// The UTF-16 code units that may be used.
     budget: usize,
-    /// Where they end.
+    /// The place where they end.
     end: usize,
 }
 
@@ -199,7 +199,7 @@ impl<'a> Cutter<'a> {
             let mut message = format!("{}{part}", self.opening);
             match self.open_block(cut) {
                 Some(block) => message.push_str(block.closing()),
-                // A mark in its line would make words of a fence's language.
+                // A mark in its line would become a part of a fence's language.
                 None if is_fence_line(part.rsplit('\n').next().unwrap_or_default()) => {}
                 None => self.marks.open_at(cut).for_each(|mark| message.push_str(mark)),
             }
@@ -208,14 +208,14 @@ impl<'a> Cutter<'a> {
         } else if let Some(line) = self.fence_line() {
             self.spell_out(line);
         } else {
-            // White space longer than a message, behind which a fence stands.
+            // There is more white space than a message holds, and a fence behind it.
             let part = self.text.get(self.body..window.end).unwrap_or_default().trim_end();
             self.parts.push(format!("{}{part}", self.opening));
             self.go_on(self.resume(window.end));
         }
     }
 
-    /// The next message begins here, with what is open there.
+    /// Starts the next message here, with the marks and fences that are open there.
     fn go_on(&mut self, next: usize) {
         self.line = line_start(self.text, self.line, self.at..next);
         (self.at, self.body) = (next, next);
@@ -246,19 +246,19 @@ impl<'a> Cutter<'a> {
         self.text.get(at..).unwrap_or_default()
     }
 
-    /// The block that has its opening mark before `at` and does not end there or earlier.
+    /// Returns the block that has its opening mark before `at` and ends after it.
     fn block_around(&self, at: usize) -> Option<&Block<'a>> {
         let begun = self.blocks.partition_point(|block| block.start < at);
         let last = begun.checked_sub(1).and_then(|index| self.blocks.get(index));
         last.filter(|block| at < block.end)
     }
 
-    /// The block whose fence has to be closed and reopened for a cut at `at`.
+    /// Returns the block whose fence must be closed and opened again for a cut at `at`.
     fn open_block(&self, at: usize) -> Option<&Block<'a>> {
         self.block_around(at).filter(|block| block.has_code_at(at))
     }
 
-    /// Where the message after a cut begins.
+    /// Returns the start of the message after a cut.
     fn resume(&self, cut: usize) -> usize {
         let next_word = |at| self.text.len() - self.from(at).trim_start().len();
         let next = next_word(cut);
@@ -276,7 +276,7 @@ impl<'a> Cutter<'a> {
         if next - indented > self.limit / 4 { next } else { indented }
     }
 
-    /// The best place to end the message, if there is any.
+    /// Returns the best place to end the message, if there is any.
     fn best_cut(&self, window: &Window) -> Option<usize> {
         let mut best = None;
         let mut line = Line::at(self, self.body);
@@ -300,7 +300,7 @@ impl<'a> Cutter<'a> {
         best.map(|(_, cut)| cut)
     }
 
-    /// How good a cut between two characters is; `None` if it may not be.
+    /// Returns the quality of a cut between two characters. `None` if there must be no cut.
     fn place(
         &self,
         between: (char, char),
@@ -330,7 +330,7 @@ impl<'a> Cutter<'a> {
         Some(if is_early { place.min(Place::Early) } else { place })
     }
 
-    /// Whether a block has to be cut somewhere, and there is code before and after this place.
+    /// Returns whether a block must be cut somewhere, and there is code before and after this place.
     fn must_be_cut(&self, block: &Block<'_>, cut: usize, window: &Window) -> bool {
         let fits_here = block.end <= window.end;
         let is_quoted = block.is_quoted || self.quoted_from.is_some_and(|from| from < block.start);
@@ -340,15 +340,15 @@ impl<'a> Cutter<'a> {
         !fits_here && !fits_next && cut < block.code_end && !code.trim_start().is_empty()
     }
 
-    /// The next line, if it begins with a fence.
+    /// Returns the next line, if it begins with a fence.
     fn fence_line(&self) -> Option<&'a str> {
         let text = self.from(self.body);
         let line = text.trim_start_matches(|c: char| c == '>' || c.is_whitespace());
         line.split('\n').next().filter(|line| line.starts_with("```"))
     }
 
-    /// Cuts a line that is one fence with a language longer than a message. Each piece is made a
-    /// fence again: `Tail` drops the line as a whole, so it has to drop the pieces too.
+    /// Cuts a line that is one fence with a language longer than a message. Each piece becomes a fence again, because
+    /// `Tail` drops the whole line, so it must drop the pieces too.
     fn spell_out(&mut self, line: &'a str) {
         let text = self.from(self.body);
         let behind = self.body + text.find("```").unwrap_or_default();
@@ -363,14 +363,14 @@ impl<'a> Cutter<'a> {
     }
 }
 
-/// Whether the first line is a fence and nothing else.
+/// Returns whether the first line is only a fence.
 fn is_fence_line(text: &str) -> bool {
     Head::of(text).is_some_and(|head| head.is_whole_line)
 }
 
-/// What has to be known of a line, or of what a cut left of it, to cut it.
+/// The properties of a line, or of the rest of a line after a cut, that matter for cutting it.
 struct Line {
-    /// Its leading fence, in positions of the whole text.
+    /// The fence at its beginning, in positions of the whole text.
     head: Option<Head>,
 }
 
@@ -382,7 +382,7 @@ impl Line {
         Self { head: head.map(shifted) }
     }
 
-    /// Whether neither the line nor a piece of it is a fence and nothing else.
+    /// Returns whether neither the line nor a piece of it is only a fence.
     fn may_be_cut(&self, cut: usize, after: &str) -> bool {
         let is_fence_before = self
             .head
@@ -391,8 +391,8 @@ impl Line {
     }
 }
 
-/// How good a cut is for the words around it; `None` within white space, which is looked at once,
-/// where it begins.
+/// Returns the quality of a cut for the words around it. `None` within white space, which counts once, at its
+/// beginning.
 fn natural_place((previous, next): (char, char), after: &str) -> Option<Place> {
     if previous.is_whitespace() {
         return None;
@@ -413,11 +413,11 @@ fn natural_place((previous, next): (char, char), after: &str) -> Option<Place> {
     })
 }
 
-/// Characters that belong to the one before them: accents and vowel signs, variants, skin tones, and what joins.
+/// Characters that belong to the one before them: accents and vowel signs, variants, skin tones, and joiners.
 static EXTENDING: LazyLock<ClassUnicode> =
     LazyLock::new(|| class(r"[\p{Grapheme_Extend}\p{Mark}\p{Emoji_Modifier}\u{200D}]"));
 
-/// Whether two characters look like one. A miss costs looks, not content.
+/// Returns whether two characters look like one. A mistake affects only the look, and not the content.
 fn are_joined(previous: char, next: char) -> bool {
     let is_flag_letter = |c| matches!(c, '\u{1f1e6}'..='\u{1f1ff}');
     let extends = !next.is_ascii() && is_in(&EXTENDING, next);
@@ -438,7 +438,7 @@ fn fitting(text: &str, units: usize) -> usize {
     beyond.map_or(text.len(), |(offset, _)| offset)
 }
 
-/// Whether the text up to its first line feed is blank.
+/// Returns whether the text up to its first line feed is blank.
 fn is_blank_line(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
     rest.is_empty() || rest.starts_with('\n')

@@ -1,4 +1,4 @@
-//! The final text of a run, out of the messages a host hands over when the run ended.
+//! Extracts the final text of a run from the messages that a host reports when the run ended.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,12 +6,12 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// The text with which a run ended: the text parts of the *last* assistant message, joined without
-/// a separator.
+/// Returns the text with which a run ended. It joins the text parts of the *last* assistant message without a
+/// separator.
 ///
-/// Thinking, tool calls and images contribute nothing, and plain string content is taken whole.
-/// Without an assistant message, or when the last one only called tools, the text is empty:
-/// an earlier message was not how the run ended. Borrows where there is nothing to join.
+/// Thinking, tool calls and images add no text, and plain string content is taken whole. The text is empty if there is
+/// no assistant message, or if the last one only called tools, because the run did not end with an earlier message. The
+/// result borrows if there is nothing to join.
 ///
 /// ```
 /// use dirigent::host::{TranscriptMessage, final_text};
@@ -45,10 +45,9 @@ pub fn final_text(messages: &[TranscriptMessage]) -> Cow<'_, str> {
 
 /// One message of a run, as far as its final text needs it.
 ///
-/// Deserialises from the shapes that OpenClaw gives to `agent_end`. That list is typed "unknown"
-/// there and holds more than chat, so nothing in it is an error as long as each message is a map:
-/// unknown fields are ignored, unknown roles and parts become `Other`, and missing content is no
-/// content. `Debug` shows no text.
+/// It deserializes from the messages that OpenClaw passes to `agent_end`. That list has the type "unknown" there and
+/// contains more than chat, so no message is an error as long as it is a map. Unknown fields are ignored, unknown roles
+/// and parts become `Other`, and missing content counts as none. Its `Debug` output contains no text.
 ///
 /// ```
 /// use dirigent::host::{Content, Part, Role, TranscriptMessage};
@@ -62,15 +61,15 @@ pub fn final_text(messages: &[TranscriptMessage]) -> Cow<'_, str> {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that hosts build")]
 pub struct TranscriptMessage {
-    /// Whose message it is.
+    /// The author of the message.
     #[serde(default)]
     pub role: Role,
-    /// What it holds.
+    /// The content of the message.
     #[serde(default)]
     pub content: Content,
 }
 
-/// Whose message it is.
+/// The author of a message.
 ///
 /// ```
 /// use dirigent::host::Role;
@@ -83,18 +82,18 @@ pub struct TranscriptMessage {
 #[serde(from = "Lenient<String>")]
 #[non_exhaustive]
 pub enum Role {
-    /// What the agent was told.
+    /// The user, who writes to the agent.
     User,
-    /// What the agent answered.
+    /// The agent.
     Assistant,
-    /// What a tool answered.
+    /// A tool that answers the agent.
     ToolResult,
-    /// Anything else.
+    /// Any other author.
     #[default]
     Other,
 }
 
-/// What a message holds.
+/// The content of a message.
 ///
 /// ```
 /// use dirigent::host::{Content, Part};
@@ -114,7 +113,7 @@ pub enum Content {
     Parts(Vec<Part>),
 }
 
-/// A part of a message. Only text is kept; of the rest it is enough to know that it was there.
+/// A part of a message. Only its text is kept, because for other parts it is enough to know that they exist.
 ///
 /// ```
 /// use dirigent::host::Part;
@@ -128,20 +127,20 @@ pub enum Content {
 #[serde(from = "Lenient<RawPart>")]
 #[non_exhaustive]
 pub enum Part {
-    /// Text that is said.
+    /// A text for readers.
     Text(String),
-    /// Reasoning, which is not said.
+    /// Reasoning, which is not for readers.
     Thinking,
     /// A call of a tool.
     ToolCall,
     /// A picture.
     Image,
-    /// Anything else.
+    /// Any other part.
     Other,
 }
 
 impl Part {
-    /// What this part says.
+    /// Returns the text of this part.
     fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -151,7 +150,7 @@ impl Part {
 }
 
 impl Default for Content {
-    /// No content.
+    /// Returns no content.
     fn default() -> Self {
         Self::Parts(Vec::new())
     }
@@ -178,7 +177,7 @@ impl fmt::Debug for Part {
     }
 }
 
-/// A value of the expected shape, or any other, which is passed over.
+/// A value of the expected shape, or any other value, which is ignored.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Lenient<T> {

@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 
-/// Whether a class has a character.
+/// Returns whether a class contains a character.
 pub(super) fn is_in(class: &ClassUnicode, c: char) -> bool {
     // The ranges ascend.
     let ranges = class.ranges();
@@ -10,7 +10,7 @@ pub(super) fn is_in(class: &ClassUnicode, c: char) -> bool {
     ranges.get(at).is_some_and(|range| range.start() <= c)
 }
 
-/// The characters that a pattern names. Each pattern in this crate is one class, which the tests make sure of.
+/// Returns the characters that a pattern names. The tests make sure that each pattern in this crate is one class.
 pub(super) fn class(pattern: &str) -> ClassUnicode {
     match regex_syntax::parse(pattern).map(regex_syntax::hir::Hir::into_kind) {
         Ok(HirKind::Class(Class::Unicode(class))) => class,

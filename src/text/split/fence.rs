@@ -1,55 +1,53 @@
 //! Code fences, as Discord reads them.
 
-/// The longest language, in bytes, that is repeated when a fence is reopened; a longer one is left
-/// out, so that little of a message is spent on it.
+/// The longest language, in bytes, that is repeated when a fence is opened again. A longer one is left out, so that it
+/// takes little of a message.
 const LANGUAGE_MAX: usize = 32;
 
-/// How many `>` may stand before a fence; as many as for `Tail`.
+/// The most `>` that may stand before a fence. It is the same number as for `Tail`.
 const QUOTES_MAX: usize = 8;
 
-/// A fenced block: its opening and closing marks and what is between them, as byte positions.
+/// A fenced block: its opening and closing marks and the code between them, as byte positions.
 ///
-/// For Discord any run of three backticks or more is a mark, wherever it stands in a line, and
-/// the next one closes; there are no fences of tildes and none that need more backticks to close.
+/// For Discord any run of three backticks or more is a mark, wherever it stands in a line, and the next one closes it.
+/// There are no fences of tildes, and none that need more backticks to close.
 #[derive(Debug)]
 pub(super) struct Block<'a> {
-    /// Where the opening mark begins.
+    /// The start of the opening mark.
     pub(super) start: usize,
-    /// Where the code begins: after the opening mark, and after the line of its language if it has
-    /// one.
+    /// The start of the code, after the opening mark, and after the line of its language if it has one.
     pub(super) code_start: usize,
-    /// Where the code ends and the closing mark begins; the end of the text if nothing closes it.
+    /// The end of the code, where the closing mark begins. It is the end of the text if there is no closing mark.
     pub(super) code_end: usize,
-    /// Where the closing mark ends.
+    /// The end of the closing mark.
     pub(super) end: usize,
-    /// The language to repeat when the fence is reopened.
+    /// The language to repeat when the fence is opened again.
     pub(super) language: &'a str,
-    /// Whether the block stands in a quote: `> ` begins its lines.
+    /// `true` if the block stands in a quote, so that `> ` begins its lines.
     pub(super) is_quoted: bool,
     /// The length of the whole block in UTF-16 code units.
     pub(super) units: usize,
 }
 
 impl Block<'_> {
-    /// Whether an end of the text cuts the block off.
+    /// Returns whether the end of the text cuts the block off.
     pub(super) fn is_unclosed(&self) -> bool {
         self.code_end == self.end
     }
 
-    /// What closes the block where a cut leaves it open.
+    /// Returns the text that closes the block if a cut leaves it open.
     pub(super) const fn closing(&self) -> &'static str {
         if self.is_quoted { super::CLOSING_QUOTED } else { super::CLOSING }
     }
 
-    /// Whether `at` lies in the code, its borders included.
+    /// Returns whether `at` lies in the code, including its borders.
     pub(super) fn has_code_at(&self, at: usize) -> bool {
         (self.code_start..=self.code_end).contains(&at)
     }
 }
 
-/// All blocks of a text, in order. A last mark without a partner opens a block only at the start of
-/// a line: such a reply was cut off in the middle of its code, while a mark within a line is
-/// a text about backticks.
+/// Returns all blocks of a text, in order. A last mark without a partner opens a block only at the start of a line,
+/// because such a reply was cut off in the middle of its code. A mark within a line belongs to a text about backticks.
 pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut found = Vec::new();
     let mut marks = marks(text);
@@ -70,13 +68,14 @@ pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
     found
 }
 
-/// How long the mark of a quote is with which a line begins, in bytes: `> `, also behind spaces.
+/// Returns the length of the quote mark at the beginning of a line, in bytes: `> `, also behind spaces.
 pub(super) fn quote_mark(line: &str) -> usize {
     let rest = line.trim_start_matches(' ').strip_prefix("> ");
     rest.map_or(0, |rest| line.len() - rest.len())
 }
 
-/// Where the line begins in which `read` ends, if it began at `line` where `read` begins.
+/// Returns the start of the line that contains the end of `read`, if the start of `read` is in a line that began at
+/// `line`.
 pub(super) fn line_start(text: &str, line: usize, read: std::ops::Range<usize>) -> usize {
     let start = read.start;
     text.get(read).and_then(|read| read.rfind('\n')).map_or(line, |feed| start + feed + 1)
@@ -84,20 +83,20 @@ pub(super) fn line_start(text: &str, line: usize, read: std::ops::Range<usize>) 
 
 /// The start of a line that begins with a fence, in a quote or not.
 ///
-/// `Tail` drops lines that are nothing but a fence, so no cut may make or unmake such a line; this
-/// is what has to be known of a line for that. Positions count from the start of the line.
+/// `Tail` drops lines that are only a fence, so no cut may create or destroy such a line. These are the properties of a
+/// line that matter for that. Positions count from the start of the line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
-    /// Where the three backticks end.
+    /// The end of the three backticks.
     pub(super) mark_end: usize,
-    /// Where the language and the white space behind it end.
+    /// The end of the language and of the white space behind it.
     pub(super) end: usize,
-    /// Whether the line has nothing else.
+    /// `true` if the line has nothing else.
     pub(super) is_whole_line: bool,
 }
 
 impl Head {
-    /// Looks at the first line of `text`, no further than its fence goes.
+    /// Reads the first line of `text`, up to the end of its fence.
     pub(super) fn of(text: &str) -> Option<Self> {
         let mut indented = text.trim_start_matches(is_blank);
         for _ in 0..QUOTES_MAX {
@@ -113,7 +112,7 @@ impl Head {
     }
 }
 
-/// The runs of three backticks or more, as byte ranges.
+/// Returns the runs of three backticks or more, as byte ranges.
 fn marks(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -125,7 +124,7 @@ fn marks(text: &str) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// The language named after an opening mark that ends at `after`, and where the code begins.
+/// Returns the language after an opening mark that ends at `after`, and the start of the code.
 fn language(text: &str, after: usize) -> (&str, usize) {
     let rest = text.get(after..).unwrap_or_default();
     let behind = rest.trim_start_matches(is_language);

@@ -2,14 +2,14 @@
 
 use super::fence::Block;
 
-/// One mark that has a partner. A pair lies outside of code, and two pairs are apart or one within the other.
+/// One mark that has a partner. A pair lies outside of code. Two pairs are either apart, or one is within the other.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     start: usize,
     end: usize,
     is_opening: bool,
-    /// The innermost pair that is open behind the mark, as the place of its opening mark; of an opening
-    /// mark the one around it.
+    /// The innermost pair that is open behind the mark, as the place of its opening mark. For an opening mark it is the
+    /// pair around it.
     around: Option<usize>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Marks<'a> {
         Self { text, marks }
     }
 
-    /// Whether a cut here leaves something between each mark and its partner, and cuts no mark.
+    /// Returns whether a cut here leaves text between each mark and its partner, and cuts no mark.
     pub(super) fn may_be_cut(&self, at: usize) -> bool {
         let next = self.marks.partition_point(|mark| mark.start < at);
         let before = next.checked_sub(1).and_then(|before| self.marks.get(before));
@@ -54,7 +54,7 @@ impl<'a> Marks<'a> {
             && after.is_none_or(|mark| mark.start > at || mark.is_opening)
     }
 
-    /// The marks that are open at a place that may be cut, the innermost first.
+    /// Returns the marks that are open at a place that may be cut, the innermost first.
     pub(super) fn open_at(&self, at: usize) -> impl Iterator<Item = &'a str> + '_ {
         let before = self.marks.partition_point(|mark| mark.end <= at).checked_sub(1);
         let innermost = before.and_then(|before| {
@@ -70,12 +70,12 @@ impl<'a> Marks<'a> {
 /// Looks for pairs.
 struct Pairs<'a> {
     text: &'a str,
-    /// What may open a pair, the newest last: of each kind at most one.
+    /// The runs that may open a pair, the newest last, and at most one of each kind.
     open: Vec<Opening>,
     found: Vec<Mark>,
 }
 
-/// A run that may open a pair, or two: `***` is both kinds, and which is the inner one is known once one is closed.
+/// A run that may open a pair, or two. `***` is both kinds, and which is the inner one is known once one is closed.
 #[derive(Clone, Copy)]
 struct Opening {
     sign: char,
@@ -84,7 +84,7 @@ struct Opening {
 }
 
 impl Pairs<'_> {
-    /// Reads a stretch without code blocks. No pair reaches over one.
+    /// Reads a part of the text without code blocks. No pair reaches over a block.
     fn read(&mut self, stretch: std::ops::Range<usize>) {
         self.open.clear();
         let (mut at, end) = (stretch.start, stretch.end);
@@ -122,24 +122,24 @@ impl Pairs<'_> {
         }
     }
 
-    /// The character before a place; a line feed at the start.
+    /// Returns the character before a place. It is a line feed at the start.
     fn before(&self, at: usize) -> char {
         self.text.get(..at).and_then(|before| before.chars().next_back()).unwrap_or('\n')
     }
 
-    /// The character at a place; a line feed at the end.
+    /// Returns the character at a place. It is a line feed at the end.
     fn first(&self, at: usize, end: usize) -> char {
         self.text.get(at..end).and_then(|rest| rest.chars().next()).unwrap_or('\n')
     }
 
-    /// How long a run of the same sign of one byte is.
+    /// Returns the length of a run of one sign, which has one byte.
     fn run(&self, at: usize, end: usize) -> usize {
         let rest = self.text.as_bytes().get(at..end).unwrap_or_default();
         rest.iter().take_while(|byte| rest.first() == Some(byte)).count()
     }
 
-    /// How long the address is that begins here, or the mention or emoji: no sign in them is a mark. Those at the end of an
-    /// address stand behind it.
+    /// Returns the length of the address, mention or emoji that begins here, because no sign in it is a mark. Signs at
+    /// the end of an address stand behind it.
     fn address(&self, at: usize, end: usize) -> Option<usize> {
         let text = self.text.get(at..end)?;
         let ends = |c: char| c.is_whitespace() || matches!(c, '<' | '>');
@@ -152,8 +152,8 @@ impl Pairs<'_> {
         Some(address.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '/').len())
     }
 
-    /// How long the code within a line is that begins with this run of one or two backticks.
-    /// `unclosed`: of which runs it is known that no other follows.
+    /// Returns the length of the code within a line that begins with this run of one or two backticks. `unclosed`
+    /// remembers for which runs no other follows.
     fn code(&self, at: usize, run: usize, end: usize, unclosed: &mut [bool; 2]) -> Option<usize> {
         let known = unclosed.get_mut(run.checked_sub(1)?).filter(|known| !**known)?;
         let mut behind = at + run;
@@ -168,7 +168,7 @@ impl Pairs<'_> {
         None
     }
 
-    /// Takes a run as the end of pairs, or else as a beginning. Within a word of ASCII, as in `2**8` and `snake_case`, it
+    /// Reads a run as the end of pairs, or else as a beginning. Within an ASCII word, as in `2**8` and `snake_case`, it
     /// is neither.
     fn mark(&mut self, run: Opening, before: char, end: usize) {
         let after = self.first(run.start + run.length, end);
@@ -189,7 +189,7 @@ impl Pairs<'_> {
         }
     }
 
-    /// Closes the newest pair that a run of this length can close. Returns how much of the run that takes.
+    /// Closes the newest pair that a run of this length can close. Returns how much of the run it uses.
     fn close(&mut self, sign: char, start: usize, length: usize) -> Option<usize> {
         let fits =
             |known: &Opening| known.sign == sign && (known.length <= length || known.length == 3);
