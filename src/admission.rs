@@ -1,9 +1,9 @@
-//! Which action may start now: all rooms ask, and the answer is *now*, *at* a time, or *in line*.
+//! Decides which action may start now. All rooms ask it, and the answer is *now*, *at* a time, or *in line*.
 //!
-//! Four things make an action wait: the pace of posts, a rate limit that the chat told, an account
-//! that does not reach the chat, and a full pool. The first two end at a known time. For the others the room
-//! stands in a line, and the driver polls it when its turn comes. A room that wants nothing there any more does not ask then,
-//! and the next one is polled: so nothing is ever taken back. Nothing here knows turns, asks a clock or waits.
+//! Four things make an action wait: the pace of posts, a rate limit from the chat, an account that does not reach the
+//! chat, and a full pool. The first two end at a known time. For the others the room stands in a line, and the driver
+//! polls it when its turn comes. A room that no longer needs the place does not ask then, and the next room is polled,
+//! so no place has to be taken back. The admission knows no turns and no clock, and never waits.
 
 mod bars;
 mod claim;
@@ -26,21 +26,21 @@ pub(crate) use self::claim::{AccountKey, Admitted, Claim, ClaimKind, Next, Repor
 /// The limits that a host sets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Rate limits for posts.
+    /// The rate limits for posts.
     pub(crate) pacing: Pacing,
-    /// Most agents that run at once; 0 is taken for 1.
+    /// The most agents that run at once. 0 counts as 1.
     pub(crate) calls_max: usize,
-    /// Most calls of one agent that run at once, if that is limited; 0 is taken for 1.
+    /// The most calls of one agent that run at once, if this is limited. 0 counts as 1.
     pub(crate) agent_calls_max: Option<usize>,
-    /// Most consultations that run at once; 0 is taken for 1.
+    /// The most consultations that run at once. 0 counts as 1.
     pub(crate) consults_max: usize,
 }
 
 /// Decides which actions may start.
 ///
-/// A room asks with [`Admission::admit`] before it starts an action. Every action that was admitted
-/// ends with [`Admission::report`]. Whenever one has ended, and at [`Admission::next_deadline`], each room that
-/// [`Admission::next`] returns is polled.
+/// A room asks with [`Admission::admit`] before it starts an action. Every admitted action ends with
+/// [`Admission::report`]. The driver polls each room that [`Admission::next`] returns, whenever an action has ended,
+/// and at [`Admission::next_deadline`].
 #[derive(Debug)]
 pub(crate) struct Admission {
     places: Places,
@@ -77,13 +77,13 @@ impl Admission {
         if is_admitted { Ok(Admitted { claim, probe }) } else { Err(Wait::Line) }
     }
 
-    /// A post that is paced reserves its place with the first ask, and claims it by asking again at its time; a second
-    /// later the place counts as used.
+    /// Decides about a post. A paced post reserves its place when the room asks first, and claims it when the room asks
+    /// again at that time. A second later the place counts as used.
     fn admit_post(&mut self, now: Timestamp, claim: &Claim) -> Result<Option<u32>, Wait> {
         let Claim { room, target, account, .. } = *claim;
         if let Some(until) = self.bars.until(now, target, account) {
-            // It comes back by itself: until then others may use its place. It waits in no line, since
-            // a rate limit is an answer, and with an answer the account's line ends.
+            // The room comes back by itself, so others may use its place until then. It waits in no line, because a
+            // rate limit is an answer, and an answer ends the account's line.
             self.places.give_back(room, target);
             return Err(Wait::Until(until));
         }
@@ -99,10 +99,10 @@ impl Admission {
         Ok(self.accounts.start_probe(now, account))
     }
 
-    /// Takes in how an action ended. The place of a call or consultation is free, whatever is reported.
+    /// Records how an action ended. The place of a call or consultation becomes free, whatever the report says.
     ///
-    /// Every answer of the chat, a refusal too, proves that the account reaches the chat. A rate limit of a
-    /// request that posts nothing says nothing about posts.
+    /// Every answer of the chat proves that the account reaches the chat, even a refusal. A rate limit of a request
+    /// that posts nothing does not apply to posts.
     pub(crate) fn report(&mut self, now: Timestamp, admitted: &Admitted, report: Report) {
         let Admitted { claim: Claim { target, account, kind, .. }, probe } = *admitted;
         match (kind, report) {
@@ -122,7 +122,7 @@ impl Admission {
         self.accounts.answered(account);
     }
 
-    /// A room that is to be polled now, before another one is asked for.
+    /// Returns a room to poll now, before another room is asked for.
     #[must_use]
     pub(crate) fn next(&mut self, now: Timestamp) -> Option<Next> {
         if let Some(room) = self.calls.next().or_else(|| self.consults.next()) {
@@ -131,13 +131,13 @@ impl Admission {
         self.accounts.next(now).map(|room| Next { room, is_for_chat: true })
     }
 
-    /// When [`Admission::next`] is to be asked next; `None` while nothing waits for a time.
+    /// Returns the time for the next call of [`Admission::next`]. `None` while no room waits for a time.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         let moves = self.calls.moves() || self.consults.moves();
         if moves { Some(Timestamp::default()) } else { self.accounts.deadline() }
     }
 
-    /// How much is kept for actions that wait or run, and of rate limits.
+    /// Returns the number of entries for actions that wait or run, and for rate limits.
     #[cfg(test)]
     fn len(&self) -> usize {
         let pools = self.calls.len() + self.consults.len();

@@ -1,4 +1,4 @@
-//! Where the chat takes no posts for a while.
+//! Rate limits that the chat has told.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::claim::AccountKey;
 use super::windows::SWEEP_AT;
 use crate::ChannelId;
 
-/// The rate limits that the chat told, by channel and account.
+/// The rate limits that the chat has told, by channel and account.
 #[derive(Debug, Default)]
 pub(super) struct Bars {
     barred: HashMap<(ChannelId, AccountKey), Bar>,
@@ -21,14 +21,15 @@ struct Bar {
 }
 
 impl Bar {
-    /// A clock that was set back says nothing: then asking tells.
+    /// Returns whether the limit still holds. After the clock was set back this is unknown, so the next request finds
+    /// it out.
     fn holds(self, now: Timestamp) -> bool {
         self.since <= now && now < self.until
     }
 }
 
 impl Bars {
-    /// The chat takes no more posts of this account in this channel until then.
+    /// Records that the chat takes no more posts of this account in this channel until that time.
     pub(super) fn bar(
         &mut self,
         now: Timestamp,
@@ -40,13 +41,13 @@ impl Bars {
         if barred.len() >= SWEEP_AT {
             barred.retain(|_, bar| bar.holds(now));
         }
-        // Beyond this number, a limit is found out by asking.
+        // Beyond this number, a request finds out whether there is a limit.
         if barred.len() < SWEEP_AT {
             barred.insert((channel, account), Bar { since: now, until });
         }
     }
 
-    /// Until when the chat takes no posts of this account in this channel, if that is not over.
+    /// Returns the time until when the chat takes no posts of this account in this channel, if it lies ahead.
     pub(super) fn until(
         &mut self,
         now: Timestamp,

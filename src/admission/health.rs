@@ -1,4 +1,4 @@
-//! Whether an account reaches the chat.
+//! Knows which accounts reach the chat.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -10,20 +10,20 @@ use super::line::Line;
 use super::windows::SWEEP_AT;
 use crate::ChannelId;
 
-/// After how many failures in a row an account counts as down.
+/// The number of failures in a row after which an account counts as down.
 const DOWN_AFTER: u8 = 3;
-/// The wait before the first probe; doubles up to [`PROBE_MAX`].
+/// The wait before the first probe. It doubles up to [`PROBE_MAX`].
 const PROBE: Duration = Duration::from_secs(1);
 /// The longest wait between two probes.
 const PROBE_MAX: Duration = Duration::from_secs(10);
 
-/// The accounts that failed lately. An account that is well takes no memory.
+/// The accounts that failed recently. A healthy account takes no memory.
 #[derive(Debug, Default)]
 pub(super) struct Accounts {
     failing: BTreeMap<AccountKey, Health>,
-    /// The rooms that waited for an account that reaches the chat again, and were not polled since.
+    /// The rooms that waited for an account that reaches the chat again, and that were not polled since.
     back: VecDeque<ChannelId>,
-    /// How many probes there were.
+    /// The number of probes so far.
     probes: u32,
 }
 
@@ -36,7 +36,7 @@ struct Health {
 /// An account that does not reach the chat.
 #[derive(Debug)]
 struct Down {
-    /// When this last changed: a clock that is before it was set back.
+    /// The time of its last change. If the clock shows an earlier time, it was set back.
     since: Timestamp,
     back_off: Duration,
     probe: Probe,
@@ -46,15 +46,16 @@ struct Down {
 /// The one request that finds out whether the chat answers again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Probe {
-    /// Next at this time.
+    /// The next probe is at this time.
     At(Timestamp),
-    /// Its request is under way. Each has a time-out, so its end is reported.
+    /// The request of the probe is in progress. Each has a time-out, so its end is reported.
     UnderWay(u32),
 }
 
 impl Accounts {
-    /// Whether a room may make a request of the account: as its probe, if that does not reach the chat. Then one of
-    /// [`Accounts::start_probe`] and [`Accounts::put_off_probe`] follows. Else the room stands in line.
+    /// Returns whether a room may make a request of the account. If the account does not reach the chat, the request is
+    /// its probe. Then [`Accounts::start_probe`] or [`Accounts::put_off_probe`] must follow. Otherwise the room stands
+    /// in line.
     pub(super) fn admit(&mut self, now: Timestamp, account: AccountKey, room: ChannelId) -> bool {
         let Some(down) = self.down(account) else {
             return true;
@@ -67,7 +68,7 @@ impl Accounts {
         may_go
     }
 
-    /// A request of this account starts now. Returns which probe it is, if it is one.
+    /// Records that a request of this account starts now. Returns the number of the probe, if it is one.
     pub(super) fn start_probe(&mut self, now: Timestamp, account: AccountKey) -> Option<u32> {
         let number = self.probes.wrapping_add(1);
         let down = self.down(account)?;
@@ -76,7 +77,7 @@ impl Accounts {
         Some(number)
     }
 
-    /// The probe waits for its place in the windows. Until then it remains this room's turn.
+    /// Records that the probe waits for its place in the windows. Until then it stays this room's turn.
     pub(super) fn put_off_probe(
         &mut self,
         now: Timestamp,
@@ -90,7 +91,7 @@ impl Accounts {
         }
     }
 
-    /// The chat answered this account: all rooms that waited are polled, the oldest first.
+    /// Records an answer of the chat to this account. All rooms that waited are polled, the oldest first.
     pub(super) fn answered(&mut self, account: AccountKey) {
         if self.failing.is_empty() {
             return;
@@ -100,8 +101,8 @@ impl Accounts {
         }
     }
 
-    /// The chat did not answer a request of this account, the probe of this number if it was one. Returns whether the
-    /// account went down with that.
+    /// Records that the chat did not answer a request of this account, or its probe of this number. Returns whether the
+    /// account went down because of it.
     pub(super) fn failed(
         &mut self,
         now: Timestamp,
@@ -112,7 +113,7 @@ impl Accounts {
         self.sweep();
         let health = self.failing.entry(account).or_default();
         if let Some(down) = &mut health.down {
-            // Requests that left before the account went down say nothing new.
+            // Requests that left before the account went down prove nothing new.
             if probe.is_some_and(|probe| down.probe == Probe::UnderWay(probe)) {
                 down.fail(now);
             }
@@ -127,14 +128,14 @@ impl Accounts {
         true
     }
 
-    /// The room whose turn it is: to probe, or to go on.
+    /// Returns the room whose turn it is, to probe or to go on.
     pub(super) fn next(&mut self, now: Timestamp) -> Option<ChannelId> {
         let back = self.back.pop_front();
         let mut down = self.failing.values_mut().filter_map(|health| health.down.as_deref_mut());
         back.or_else(|| down.find_map(|down| down.next(now)))
     }
 
-    /// When it is a room's turn.
+    /// Returns the time when it is a room's turn.
     pub(super) fn deadline(&self) -> Option<Timestamp> {
         let down = self.failing.values().filter_map(|health| health.down.as_deref());
         let back = (!self.back.is_empty()).then(Timestamp::default);
@@ -148,7 +149,7 @@ impl Accounts {
         self.failing.get_mut(&account)?.down.as_deref_mut()
     }
 
-    /// Drops accounts that no action waits for, now and then.
+    /// Drops accounts that no action waits for, from time to time.
     fn sweep(&mut self) {
         if self.failing.len() >= SWEEP_AT && self.failing.len().is_power_of_two() {
             let is_idle = |down: &Down| down.line.is_empty() && matches!(down.probe, Probe::At(_));
@@ -169,7 +170,7 @@ impl Down {
         matches!(self.probe, Probe::At(at) if at <= now)
     }
 
-    /// When the next probe is due, for those that wait.
+    /// Returns the time of the next probe, if rooms wait.
     fn deadline(&self) -> Option<Timestamp> {
         match self.probe {
             Probe::At(at) if !self.line.is_empty() => Some(at),
@@ -177,20 +178,20 @@ impl Down {
         }
     }
 
-    /// The room that may probe.
+    /// Returns the room that may probe.
     fn next(&mut self, now: Timestamp) -> Option<ChannelId> {
         self.notice_step_back(now);
         if self.is_due(now) { self.line.next(|()| true) } else { None }
     }
 
-    /// The probe failed: the next comes later.
+    /// Records that the probe failed. The next one comes later.
     fn fail(&mut self, now: Timestamp) {
         self.back_off = self.back_off.saturating_mul(2).min(PROBE_MAX);
         (self.probe, self.since) = (Probe::At(now + self.back_off), now);
     }
 
-    /// No wait gets longer because the clock was set back: that of a probe under way, whose time-out may be far by now, is
-    /// not waited for.
+    /// Adjusts to a clock that was set back, so that no wait gets longer. The time-out of a probe in progress may be
+    /// far away by now, so it is not waited for.
     fn notice_step_back(&mut self, now: Timestamp) {
         if now < self.since {
             (self.probe, self.since) = (Probe::At(now + self.back_off), now);

@@ -1,4 +1,4 @@
-//! First in, first out. A room stands in a line once, and does not say when it wants nothing there any more.
+//! A queue: first in, first out. A room stands in a line once, and does not leave when it no longer needs the place.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ impl<T> Default for Line<T> {
 }
 
 impl<T: Copy> Line<T> {
-    /// Adds a room at the end. One that waits already keeps its place, whatever it waits for now.
+    /// Adds a room at the end. A room that already waits keeps its place, whatever it waits for now.
     pub(super) fn join(&mut self, room: ChannelId, wanted: T) {
         if self.wants.insert(room, wanted).is_none() {
             self.order.push_back(room);
@@ -36,8 +36,8 @@ impl<T: Copy> Line<T> {
         self.order.push_front(room);
     }
 
-    /// Whether it is the room's turn, or no room waits that can go now. One that waits already waits for its turn: only then
-    /// it asks for all that it wants.
+    /// Returns whether it is the room's turn, or no waiting room can go now. A room that already waits must wait for
+    /// its turn, because only then it asks for everything that it needs.
     pub(super) fn passes(&mut self, room: ChannelId, can_go: impl Fn(T) -> bool) -> bool {
         let has_turn = self.turn.take_if(|turn| *turn == room).is_some();
         let passes = has_turn || self.first(can_go).is_none();
@@ -47,7 +47,7 @@ impl<T: Copy> Line<T> {
         passes
     }
 
-    /// Takes the first room out that can go now: it is its turn.
+    /// Removes and returns the first room that can go now, because it is its turn.
     pub(super) fn next(&mut self, can_go: impl Fn(T) -> bool) -> Option<ChannelId> {
         self.turn = self.first(can_go);
         if let Some(room) = self.turn {
@@ -56,7 +56,7 @@ impl<T: Copy> Line<T> {
         self.turn
     }
 
-    /// The first room that can go now.
+    /// Returns the first room that can go now.
     pub(super) fn first(&self, can_go: impl Fn(T) -> bool) -> Option<ChannelId> {
         let wants = |room: &&ChannelId| self.wants.get(room).is_some_and(|wanted| can_go(*wanted));
         self.order.iter().find(wants).copied()
@@ -73,7 +73,7 @@ impl<T: Copy> Line<T> {
         self.order.is_empty()
     }
 
-    /// All rooms, oldest first.
+    /// Returns all rooms, oldest first.
     pub(super) fn into_rooms(self) -> VecDeque<ChannelId> {
         self.order
     }

@@ -10,16 +10,16 @@ use super::windows::{SWEEP_AT, Windows};
 use crate::ChannelId;
 use crate::settings::Pacing;
 
-/// How long after its time a place can still be claimed. Later it counts as used, so that after a
-/// long stop of the process the posts do not leave all at once.
+/// The time for which a place can still be claimed. After that it counts as used, so that the posts do not leave all at
+/// once after a long stop of the process.
 pub(super) const CLAIM_WITHIN: Duration = Duration::from_secs(1);
 
-/// The sliding windows, and for whom places in them are reserved.
+/// The sliding windows, and the rooms that reserved places in them.
 #[derive(Debug)]
 pub(super) struct Places {
     windows: Windows,
-    /// By the room that waits and the channel that it posts to. Where it posts something else there first, the place is
-    /// given back.
+    /// The places, by the room that waits and the channel that it posts to. If the room posts something else there
+    /// first, the place is given back.
     reserved: HashMap<(ChannelId, ChannelId), Place>,
 }
 
@@ -37,15 +37,15 @@ impl Places {
         Self { windows: Windows::new(pacing), reserved: HashMap::new() }
     }
 
-    /// Claims the post's place if its time has come, or reserves one. Returns when the post may go
-    /// out: now or later.
+    /// Claims the post's place if its time has come, or reserves one. Returns the time when the post may go out, which
+    /// is now or later.
     pub(super) fn claim(&mut self, now: Timestamp, claim: &Claim) -> Timestamp {
         if self.windows.is_off() {
             return now;
         }
         let Claim { room, target, account, agent, has_waited, .. } = *claim;
         if let Some(place) = self.reserved.get(&(room, target)).copied() {
-            // A clock that was set back says nothing about a place that was reserved before.
+            // After the clock was set back, a place from before cannot be trusted.
             let is_its = has_waited && place.asked <= now;
             if is_its && now < place.at {
                 return place.at;
@@ -85,7 +85,7 @@ impl Places {
         });
     }
 
-    /// Drops lapsed places, now and then.
+    /// Drops lapsed places, from time to time.
     fn sweep(&mut self, now: Timestamp) {
         if self.reserved.len() >= SWEEP_AT && self.reserved.len().is_power_of_two() {
             self.reserved.retain(|_, place| place.at + CLAIM_WITHIN >= now);

@@ -1,4 +1,4 @@
-//! How many of a kind run at once, in all and of each agent.
+//! Limits how many actions of a kind run at once, in all and for each agent.
 
 use rustc_hash::FxHashMap;
 
@@ -10,17 +10,17 @@ use crate::ChannelId;
 #[derive(Debug)]
 pub(super) struct Pool {
     places: Places,
-    /// With whose place each room waits for.
+    /// The rooms that wait, each with the account whose place it needs.
     line: Line<AccountKey>,
 }
 
 #[derive(Debug)]
 struct Places {
     max: usize,
-    /// Most of one account; `None` where that is not limited.
+    /// The most places of one account. `None` if this is not limited.
     each_max: Option<usize>,
     taken: usize,
-    /// Nothing where that is not limited.
+    /// The number of places that each account has. It is empty if this is not limited.
     taken_by: FxHashMap<AccountKey, usize>,
 }
 
@@ -38,8 +38,8 @@ impl Pool {
         Self { places, line: Line::default() }
     }
 
-    /// Takes a place, or has the room stand in line. One that waits for an account with all its places taken keeps
-    /// no other account waiting.
+    /// Takes a place, or puts the room in line. A room that waits for an account whose places are all taken does not
+    /// delay other accounts.
     pub(super) fn admit(&mut self, room: ChannelId, account: AccountKey) -> bool {
         let Self { places, line } = self;
         let may_go =
@@ -67,13 +67,13 @@ impl Pool {
         }
     }
 
-    /// The room whose turn it is, if there is a place for it.
+    /// Returns the room whose turn it is, if there is a place for it.
     pub(super) fn next(&mut self) -> Option<ChannelId> {
         let Self { places, line } = self;
         line.next(|account| places.has_one_for(account))
     }
 
-    /// Whether it is the turn of a room.
+    /// Returns whether it is the turn of a room.
     pub(super) fn moves(&self) -> bool {
         self.line.first(|account| self.places.has_one_for(account)).is_some()
     }

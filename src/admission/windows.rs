@@ -1,4 +1,4 @@
-//! When the next post may go out: a sliding window for each channel, agent and for all.
+//! Decides when the next post may go out, with a sliding window for each channel, for each agent and for all.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -8,11 +8,11 @@ use dirigent_core::{AgentKey, Timestamp};
 use crate::ChannelId;
 use crate::settings::{Pace, Pacing};
 
-/// How many entries are kept before those that no longer matter are dropped.
+/// The number of entries above which old ones are dropped.
 pub(super) const SWEEP_AT: usize = 4_096;
 
-/// Keeps the moments of recent posts. A place is reserved when it is asked for, so that two posts
-/// never count on the same place.
+/// Keeps the moments of recent posts. A place is reserved when a room asks for it, so that two posts never count on one
+/// place.
 #[derive(Debug)]
 pub(super) struct Windows {
     pacing: Pacing,
@@ -32,14 +32,14 @@ impl Windows {
         Self { pacing, channels: HashMap::new(), agents: HashMap::new(), global: Window::default() }
     }
 
-    /// Whether nothing is paced.
+    /// Returns whether no post is paced.
     pub(super) const fn is_off(&self) -> bool {
         let Pacing { channel, agent, global } = self.pacing;
         channel.is_none() && agent.is_none() && global.is_none()
     }
 
-    /// Reserves a place for a post, and for a trigger also among the agent's. Returns when it may
-    /// go out: now or later.
+    /// Reserves a place for a post, and for a trigger also among the agent's. Returns the time when it may go out,
+    /// which is now or later.
     pub(super) fn reserve(
         &mut self,
         now: Timestamp,
@@ -51,7 +51,8 @@ impl Windows {
             window.forget(now, *pace);
         }
         let mut at = now;
-        // Where one window moves the post, another may be full: until it fits into all of them.
+        // If one window delays the post, another may be full at that time, so the search goes on until the post fits
+        // into all of them.
         loop {
             let windows = paced.iter().flatten();
             let fits = windows.fold(at, |at, (pace, window)| window.earliest(at, *pace));
@@ -66,8 +67,8 @@ impl Windows {
         at
     }
 
-    /// Moves a place that was reserved for `from` to `now`, whether or not it fits there: its post
-    /// goes out late, and those behind it keep their places.
+    /// Moves a place that was reserved for `from` to `now`, whether or not it fits there, because its post goes out
+    /// late. The posts behind it keep their places.
     pub(super) fn moved(
         &mut self,
         from: Timestamp,
@@ -81,7 +82,7 @@ impl Windows {
         }
     }
 
-    /// Gives a place back whose post does not go out.
+    /// Gives back the place of a post that does not go out.
     pub(super) fn give_back(&mut self, at: Timestamp, channel: ChannelId, agent: Option<AgentKey>) {
         give_back_in(&mut self.channels, &channel, at);
         if let Some(agent) = agent {
@@ -90,7 +91,7 @@ impl Windows {
         self.global.give_back(at);
     }
 
-    /// The windows that a post counts in, with their paces.
+    /// Returns the windows that a post counts in, with their paces.
     fn paced(
         &mut self,
         now: Timestamp,
@@ -119,8 +120,8 @@ impl Windows {
     }
 }
 
-/// The window under this key. Drops windows that say nothing any more, now and then, so that memory
-/// follows the channels that talk and not those that ever did.
+/// Returns the window under this key. It also drops old windows from time to time, so that memory depends on the
+/// channels that talk, and not on those that ever did.
 fn window_of<K: Eq + Hash>(
     windows: &mut HashMap<K, Window>,
     key: K,
@@ -134,7 +135,7 @@ fn window_of<K: Eq + Hash>(
     windows.entry(key).or_default()
 }
 
-/// Gives a place back, and drops a window that holds no other.
+/// Gives a place back, and drops a window without other places.
 fn give_back_in<K: Eq + Hash>(windows: &mut HashMap<K, Window>, key: &K, at: Timestamp) {
     if let Some(window) = windows.get_mut(key) {
         window.give_back(at);
@@ -145,20 +146,20 @@ fn give_back_in<K: Eq + Hash>(windows: &mut HashMap<K, Window>, key: &K, at: Tim
 }
 
 impl Window {
-    /// Drops what no longer matters.
+    /// Drops entries that no longer matter.
     fn forget(&mut self, now: Timestamp, pace: Pace) {
         while self.reserved.front().is_some_and(|at| *at + pace.window <= now) {
             self.reserved.pop_front();
         }
     }
 
-    /// When a post fits in, at this moment or later: then no stretch of the window's length holds
-    /// more than the burst. What is reserved far ahead counts only for its own surroundings.
+    /// Returns the first moment, from this one on, at which a post fits in, so that no period of the window's length
+    /// has more posts than the burst. A place that is reserved far ahead affects only the time around it.
     fn earliest(&self, from: Timestamp, pace: Pace) -> Timestamp {
         let behind = pace.burst.max(1) - 1;
         let mut at = from;
-        // Each burst of places, from `first` to `last`, that fits into a window keeps other posts out
-        // from a window before `last` to a window after `first`. These spans come in order.
+        // Each burst of places, from `first` to `last`, that fits into a window blocks other posts from a window before
+        // `last` to a window after `first`. These spans come in order.
         let mut index = self.first_after(at, pace);
         while let (Some(first), Some(last)) =
             (self.reserved.get(index), self.reserved.get(index.saturating_add(behind)))
@@ -177,7 +178,7 @@ impl Window {
         at
     }
 
-    /// The first place that a post at this moment may share a window with.
+    /// Returns the first place that may share a window with a post at this moment.
     fn first_after(&self, at: Timestamp, pace: Pace) -> usize {
         self.reserved.partition_point(|known| *known + pace.window <= at)
     }
