@@ -1,4 +1,4 @@
-//! Why an agent may or may not speak, in a sentence that a person understands.
+//! Explains in a sentence for people why an agent may or may not speak.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::runtime::presence::FailedCalls;
 use crate::runtime::twins::Twin;
 use crate::values::error::PostFailure;
 
-/// Why an agent may, or may not, speak now, and what would change that. `Display` says it in
-/// words; [`Explanation::reason`] is for programs.
+/// An explanation why an agent may, or may not, speak now, and what would change that. `Display` says it in words, and
+/// [`Explanation::reason`] is for programs.
 ///
 /// ```
 /// use dirigent::operate::{Explanation, Reason};
@@ -29,58 +29,62 @@ use crate::values::error::PostFailure;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// Who asked.
+    /// The agent that is explained.
     pub agent: AgentId,
-    /// Why, machine-readable.
+    /// The machine-readable reason.
     pub reason: Reason,
-    /// Who has the floor.
+    /// The agent that has the floor.
     pub speaker: Option<AgentId>,
-    /// When the channel goes on by itself, at the latest, if nothing happens before. `None` where it waits for a
-    /// person's word, an order, or an answer of the chat.
+    /// The time after which the channel goes on by itself, at the latest. `None` if it waits for a person's word, an
+    /// order, or an answer of the chat.
     pub within: Option<Duration>,
-    /// Where the chat or the store does not answer this channel: for how long, and what waits for it.
+    /// The outage, if the chat or the store does not answer this channel: how long it has lasted, and what waits for
+    /// it.
     pub outage: Option<OutageNote>,
-    /// For how long the store has refused the channel's record as it is, where it does: no agent is called until
-    /// it takes it ([`Status::record_refused_since`](crate::operate::Status::record_refused_since)).
+    /// The time for which the store has refused the channel's record as it is, if it does. No agent is called until the
+    /// store accepts it ([`Status::record_refused_since`](crate::operate::Status::record_refused_since)).
     pub record_refused_for: Option<Duration>,
-    /// Whether the run of the agent that has the floor waits until the library may call one agent more:
-    /// [`LimitRules::calls_max`](crate::settings::LimitRules::calls_max) are running, or
-    /// [`agent_calls_max`](crate::settings::LimitRules::agent_calls_max) of this agent.
+    /// `true` if the run of the agent that has the floor waits for a free place among the calls of the library. Either
+    /// [`LimitRules::calls_max`](crate::settings::LimitRules::calls_max) agents are running, or
+    /// [`agent_calls_max`](crate::settings::LimitRules::agent_calls_max) calls of this agent.
     pub waits_for_call: bool,
-    /// How many of the agent's replies in a row, three or more, were not recognised in what was posted:
-    /// what its host reports differs from what it posts, and each turn waits until the agent is quiet.
+    /// The number of the agent's replies in a row, three or more, that were not recognised in what was posted. The
+    /// reason is that its host reports another text than it posts, and each such turn waits until the agent is quiet.
     pub unrecognised: Option<u32>,
-    /// The agent's calls that failed in a row, in any channel of this process; `None` also for an agent that the library does
-    /// not call, and once its failures have taken it offline. A turn whose call fails counts as passing, and what the agent was given is
-    /// given again with its next turn.
+    /// The agent's calls that failed in a row, in any channel of this process. `None` also for an agent that the
+    /// library does not call, and once its failures have taken it offline. A turn whose call fails counts as a pass,
+    /// and the agent gets its messages again with its next turn.
     pub failed_calls: Option<FailedCalls>,
-    /// How the chat refused the agent's newest reply in this channel, where it did: the reply is not there, or not all of it. After a
-    /// restart this is not known.
+    /// The chat's error for the agent's newest reply in this channel, if the chat refused it. The reply is not there,
+    /// or not all of it. This is unknown after a restart.
     pub refused: Option<PostFailure>,
-    /// What an observed agent wrote in this channel outside of its turn, and what to set so that it does not; `None` where it did
-    /// not, and for any other agent. It counts since the channel came into memory.
+    /// The messages that an observed agent wrote in this channel outside of its turn, and the setting that prevents
+    /// this. `None` if there are none, and for any other agent. The count begins when the channel is loaded into
+    /// memory.
     pub unpermitted: Option<UnpermittedPosts>,
-    /// By what a person's message addressed the agent, where it has not had its turn since. After a restart this is not known.
+    /// The way in which a person's message addressed the agent, if the agent has not had its turn since. This is
+    /// unknown after a restart.
     pub addressed_by: Option<AddressedBy>,
-    /// Whether people's messages come to this channel without anything in them, because the bot lacks the message-content
-    /// intent: they wake no agent.
+    /// `true` if people's messages come to this channel without any content, because the bot lacks the message-content
+    /// intent. Such messages wake no agent.
     pub sees_no_content: bool,
-    /// Another process that posts here with the same tokens and shares no store with this one, where one was noticed.
+    /// Another process that posts here with the same tokens and shares no store with this one, if one was noticed.
     pub twin: Option<Twin>,
-    /// The process that acts for the channel, where it is another one and its name is known.
+    /// The process that acts for the channel, if it is another one and its name is known.
     pub owner: Option<Arc<str>>,
-    /// Whether the channel keeps turns and the agent was not among those that see it when that was read last: then the library
-    /// does not call it, also where the gate would let it speak. Not known where all 64 places of the list are taken.
+    /// `true` if the channel keeps turns and the agent was missing among those that see it, when the list was read
+    /// last. The library then does not call the agent, even if the gate would let it speak. It is unknown if all 64
+    /// places of the list are taken.
     pub is_absent: bool,
-    /// What surely keeps the agent from writing here, where that is known.
+    /// The reason why the agent surely cannot write here, if it is known.
     pub bar: Option<WriteBar>,
-    /// After what time that ends by itself, if no event ends it before.
+    /// The time after which that ends by itself, if no event ends it before.
     pub bar_ends_in: Option<Duration>,
-    /// What the library's own account lacks here: it tells agents of their turns.
+    /// The permissions that the library's own account lacks here. It needs them to tell agents of their turns.
     pub moderator: OwnLacks,
 }
 
-/// What an observed agent wrote outside of its turn.
+/// The messages that an observed agent wrote outside of its turn.
 ///
 /// ```
 /// use dirigent::operate::UnpermittedPosts;
@@ -91,9 +95,9 @@ pub struct Explanation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data")]
 pub struct UnpermittedPosts {
-    /// How many messages.
+    /// The number of messages.
     pub posts: u32,
-    /// What to set at that bot, as a sentence
+    /// The setting to change at that bot, as a sentence
     /// ([`ObservedBot::remedy`](crate::settings::ObservedBot::remedy)).
     pub remedy: String,
 }
@@ -109,7 +113,7 @@ impl fmt::Display for UnpermittedPosts {
     }
 }
 
-/// That the chat or the store does not answer a channel, and what waits for it.
+/// An outage in a channel: the chat or the store does not answer, and something may wait for it.
 ///
 /// ```
 /// use dirigent::operate::{Explanation, OutageNote, Reason};
@@ -125,22 +129,22 @@ impl fmt::Display for UnpermittedPosts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutageNote {
-    /// For how long it has not answered.
+    /// The time for which it has not answered.
     pub silent_for: Duration,
-    /// Whether it is the connection to the gateway that is lost, while requests are answered.
+    /// `true` if only the connection to the gateway is lost, and requests are answered.
     pub gateway: bool,
-    /// Whether it is the store that takes nothing, while the chat answers.
+    /// `true` if only the store accepts nothing, and the chat answers.
     pub store: bool,
-    /// Why the store takes nothing, in its own words, where it is the store.
+    /// The reason that the store gave, if it is the store.
     pub why: Option<Arc<str>>,
-    /// Whose reply waits for it.
+    /// The agent whose reply waits for it.
     pub reply_of: Option<AgentId>,
-    /// After what time the reply is given up; its agent is handed the text with its next turn.
+    /// The time after which the reply is given up. Its agent gets the text with its next turn.
     pub given_up_in: Option<Duration>,
 }
 
 impl OutageNote {
-    /// The chat has not answered for so long, and no reply waits for it.
+    /// Creates an outage of the chat that has lasted for this time, without a waiting reply.
     pub const fn new(silent_for: Duration) -> Self {
         Self {
             silent_for,
@@ -180,7 +184,7 @@ impl fmt::Display for OutageNote {
 }
 
 impl Explanation {
-    /// This reason, without more that is known.
+    /// Creates an explanation with only this reason.
     pub const fn new(agent: AgentId, reason: Reason) -> Self {
         Self {
             agent,
@@ -205,15 +209,15 @@ impl Explanation {
         }
     }
 
-    /// Whether the agent may speak: what [`may_speak`](crate::Channel::may_speak) would say now.
+    /// Returns whether the agent may speak, as [`may_speak`](crate::Channel::may_speak) would answer now.
     pub const fn allows(&self) -> bool {
-        // A run that needs the floor begins only once that is stored.
+        // A run that needs the floor begins only after the turn is stored.
         let is_stored = matches!(self.reason, Reason::YourTurn | Reason::InitiatorPermit);
         let is_refused = self.record_refused_for.is_some() || self.waits_for_store();
         self.reason.allows() && !(is_stored && is_refused)
     }
 
-    /// Whether the store takes nothing, so that no turn begins and none is passed on.
+    /// Returns whether the store takes nothing, so that no turn begins and none is passed on.
     const fn waits_for_store(&self) -> bool {
         let has_turns = matches!(
             self.reason,
@@ -229,18 +233,18 @@ impl Explanation {
         has_turns && matches!(&self.outage, Some(outage) if outage.store)
     }
 
-    /// Whether what is in its way is that it is not here, or may not write here.
+    /// Returns whether the obstacle is that the agent is not here, or may not write here.
     const fn is_kept_out(&self) -> bool {
         let is_absence = matches!(self.reason, Reason::NotListed | Reason::Dormant);
         self.is_absent && is_absence || matches!(self.reason, Reason::MayNotWrite)
     }
 
-    /// That the library does not call an agent that may speak where it is.
+    /// Returns whether the agent may speak in general, but the library does not call it in this channel.
     const fn is_allowed_elsewhere(&self) -> bool {
         self.is_absent && matches!(self.reason, Reason::TooFewAgents)
     }
 
-    /// What keeps it out, with what to do about it.
+    /// Writes the reason why it cannot write here, with what you can do.
     fn tell_bar(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.bar {
             Some(bar) => write!(f, "{bar}.")?,
@@ -253,14 +257,14 @@ impl Explanation {
         }
     }
 
-    /// The same with other names of the agents.
+    /// Replaces the names of the agents.
     pub(crate) fn with_names(mut self, name: impl Fn(&AgentId) -> String) -> Self {
         self.speaker = self.speaker.as_ref().map(|speaker| AgentId::from(name(speaker)));
         self.agent = AgentId::from(name(&self.agent));
         self
     }
 
-    /// What would change it.
+    /// Returns what would change the answer.
     const fn remedy(&self) -> Option<&'static str> {
         Some(match self.reason {
             Reason::TooFewAgents => {
@@ -307,7 +311,7 @@ impl Explanation {
         })
     }
 
-    /// What became of the agent's newest calls and replies, where that was no success.
+    /// Writes the failures of the agent's newest calls and replies.
     fn tell_what_failed(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(failed) = &self.failed_calls {
             write!(f, " {failed}.")?;
@@ -387,7 +391,7 @@ impl fmt::Display for Explanation {
                 " The run waits for a free place: as many agents as allowed are being called.",
             )?;
         }
-        // Where the channel wakes by itself, another message is not needed.
+        // If the channel wakes by itself, no other message is needed.
         let wakes = self.reason == Reason::Dormant && self.within.is_some();
         let is_in_vain = wakes || self.is_kept_out() || self.waits_for_store();
         if let Some(remedy) = self.remedy().filter(|_| !is_in_vain) {
@@ -397,7 +401,7 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// A time in words: rounded up, so that it is over when it is said to be.
+/// A time in words. It is rounded up, so that it is over at the time that it names.
 struct Spoken(Duration);
 
 impl fmt::Display for Spoken {

@@ -1,4 +1,4 @@
-//! What a channel looks like, and why.
+//! The status of a channel, and the reasons for it.
 
 use std::sync::Arc;
 
@@ -27,72 +27,73 @@ use crate::{AgentId, CallError, Channel, ChannelId, Dirigent};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
-    /// What the channel is for.
+    /// The mode of the channel.
     pub mode: Mode,
-    /// How turns are kept.
+    /// The state of turn management.
     pub turn_state: TurnState,
     /// The phase.
     pub phase: PhaseKind,
-    /// Stopped or on hold.
+    /// The pause, if the channel is stopped, on hold or finished.
     pub rest: Option<Pause>,
-    /// Who has the floor.
+    /// The agent that has the floor.
     pub speaker: Option<AgentId>,
-    /// What keeps every agent silent, or why agents need no floor, for example
-    /// [`Reason::TooFewAgents`](crate::operate::Reason::TooFewAgents) in a disabled channel; `None` while one has the
-    /// floor and may use it, or may run to conclude an idle discussion.
+    /// The reason why every agent is silent, or why agents need no floor. For example, it is
+    /// [`Reason::TooFewAgents`](crate::operate::Reason::TooFewAgents) in a disabled channel. `None` while an agent has
+    /// the floor and may use it, or may run to conclude an idle discussion.
     pub silence: Option<Reason>,
-    /// Whether people said something that is still to be handed to an agent: with the turn under way, with the
-    /// next one, or by waking the channel as soon as an agent can be granted.
+    /// `true` if an agent still has to get a message of a person. It gets the message with the current turn or the next
+    /// one, or the message wakes the channel as soon as an agent can be granted.
     pub has_word: bool,
     /// The newest turn.
     pub turn: TurnId,
-    /// The speaker list in order: who, and what became of the turn in this cycle.
+    /// The speaker list in order. Each entry has the agent, and the state of its turn in this cycle.
     pub list: Vec<(AgentId, Seat)>,
-    /// What each agent of the list is doing here, and each one that is offline or back and not assigned.
+    /// The state of each agent in the list. It also has agents that are offline, or that are back and not assigned.
     pub agents: Vec<(AgentId, AgentState)>,
-    /// Turns since a human last spoke.
+    /// The number of turns since a human last spoke.
     pub turns_since_human: u32,
-    /// Cycles since a human last spoke.
+    /// The number of cycles since a human last spoke.
     pub cycles_since_human: u32,
-    /// When the discussion's time is up, where it has a limit.
+    /// The time when the discussion ends, if it has a time limit.
     pub time_up: Option<Timestamp>,
-    /// When something is due next, and why.
+    /// The next deadline, and its reason.
     pub deadline: Option<dirigent_core::Deadline>,
-    /// What was used of the channel's budgets; [`rules`](Self::rules) has the limits.
+    /// The used part of the channel's budgets. [`rules`](Self::rules) has the limits.
     pub budget: Budget,
-    /// Who was chosen by an operator to speak next.
+    /// The agent that an operator chose to speak next.
     pub chosen: Option<AgentId>,
     /// The rules that the channel follows.
     pub rules: Arc<Config>,
-    /// Since when the chat has not answered this channel, where turns rest because of it.
+    /// The time since when the chat has not answered this channel, if turns wait because of it.
     pub chat_away_since: Option<Timestamp>,
-    /// Since when the store has refused the channel's record as it is, for example because it is too large, and has
-    /// taken none: nothing of the channel is stored or posted, and no agent is called. The record is tried again
-    /// after a minute, then later and later: after at most 10 minutes where it has changed since, else after at most an
-    /// hour. After a call that stores something for good, such as [`stop`](Channel::stop), and when the driver ends
-    /// ([`shutdown`](Dirigent::shutdown)), it is tried at once.
-    /// [`erase`](Channel::erase) lets the channel begin anew.
+    /// The time since when the store has refused the channel's record as it is, for example because it is too large. It
+    /// has accepted none since then, so the channel stores nothing and posts nothing, and no agent is called.
+    ///
+    /// The record is tried again after a minute, and then at growing intervals. They grow to at most 10 minutes if the
+    /// record has changed since, and otherwise to at most an hour. The record is tried at once after a call that stores
+    /// something durably, for example [`stop`](Channel::stop), and when the driver ends
+    /// ([`shutdown`](Dirigent::shutdown)). To start again with an empty record, call [`erase`](Channel::erase).
     pub record_refused_since: Option<Timestamp>,
-    /// Whose reply is made and waits until the chat takes it.
+    /// The agent whose finished reply waits until the chat takes it.
     pub waiting_reply: Option<AgentId>,
-    /// The listed agents whose last replies, three or more in a row, were not recognised in what was
-    /// posted, in any channel since this process began, with their number: what the host reports differs
-    /// from what it posts. Each such turn waits until the agent is quiet, or for
+    /// The listed agents whose last replies, three or more in a row, were not recognised in what was posted, with the
+    /// number of these replies. It counts in any channel since this process began. The reason is that the host reports
+    /// another text than it posts. Each such turn waits until the agent is quiet, or for
     /// [`Confirmation::delivery_timeout`](crate::settings::Confirmation::delivery_timeout).
     pub unrecognised: Vec<(AgentId, u32)>,
     /// The listed agents whose last calls failed, in any channel of this process.
     pub failing: Vec<(AgentId, FailedCalls)>,
-    /// Whether people's messages come to this process without anything in them, because the bot lacks the message-content
-    /// intent: they wake no agent.
+    /// `true` if people's messages come to this process without any content, because the bot lacks the message-content
+    /// intent. Such messages wake no agent.
     pub sees_no_content: bool,
-    /// Another process that posts here with the same tokens and shares no store with this one, where one was noticed.
+    /// Another process that posts here with the same tokens and shares no store with this one, if one was noticed.
     pub twin: Option<Twin>,
-    /// How many of a discussion's own messages, such as its result, were given up since the chat refuses them; a restart
-    /// tries them once more. [`discussion`](Channel::discussion) lists them.
+    /// The number of a discussion's own messages, such as its result, that were given up because the chat refuses them.
+    /// A restart tries them once more. [`discussion`](Channel::discussion) lists them.
     pub given_up: usize,
 }
 
-/// Why everything is denied in a channel whose record cannot be used.
+/// Returns the reason why everything is denied in a channel whose record cannot be used.
 pub(crate) const fn reason_of(barred: Barred) -> Reason {
     match barred {
         Barred::Damaged => Reason::RecordDamaged,
@@ -100,7 +101,7 @@ pub(crate) const fn reason_of(barred: Barred) -> Reason {
     }
 }
 
-/// Why everything is denied in a channel that is not, or not for much longer, this process's.
+/// Returns the reason why everything is denied in a channel that does not belong to this process, or will soon not.
 fn reason_of_standing(runtime: &Runtime, channel: ChannelId) -> Option<Reason> {
     match runtime.standing(channel) {
         Standing::Quiet if runtime.owned(channel) == Standing::Held => Some(Reason::Elsewhere),
@@ -112,12 +113,12 @@ fn reason_of_standing(runtime: &Runtime, channel: ChannelId) -> Option<Reason> {
 }
 
 impl Channel<'_> {
-    /// Why this agent may, or may not, speak now, and what would change that: in words, and for
-    /// programs.
+    /// Explains why this agent may, or may not, speak now, and what would change that. The answer has words for people
+    /// and values for programs.
     ///
     /// # Errors
     ///
-    /// A channel that cannot be read.
+    /// Fails if the channel cannot be read.
     pub async fn explain(self, agent: &AgentId) -> Result<Explanation, CallError> {
         self.dirigent.live().await?;
         let why = |reason| Explanation::new(agent.clone(), reason);
@@ -139,7 +140,7 @@ impl Channel<'_> {
         let now = runtime.clock.now();
         let state = room.lock();
         let look = state.room.look();
-        // The driver may be late: the gate would let happen first what is due.
+        // The driver may be late, but the gate would first fire the deadlines that are due.
         let mut machine = look.machine_at(now);
         let standing = reason_of_standing(runtime, self.id);
         let Some(key) = runtime.registry.key(agent) else {
@@ -178,22 +179,22 @@ impl Channel<'_> {
         })
     }
 
-    /// What the channel looks like now; `None` when it was never given a mode.
+    /// Returns the current status of the channel. `None` if it was never given a mode.
     ///
     /// # Errors
     ///
-    /// A channel that cannot be read.
+    /// Fails if the channel cannot be read.
     pub async fn status(self) -> Result<Option<Status>, CallError> {
         self.dirigent.live().await?;
         let room = self.dirigent.runtime.room(self.id).await?;
         Ok(room.map(|room| status_of(&self.dirigent.runtime, &room.lock().room)))
     }
 
-    /// The channel's newest changes, oldest first: as many as the store keeps.
+    /// Returns the channel's newest changes, oldest first, as many as the store keeps.
     ///
     /// # Errors
     ///
-    /// As the store fails.
+    /// Fails with the error of the store.
     pub async fn history(self) -> Result<Vec<ChannelEvent>, CallError> {
         self.dirigent.live().await?;
         let limit = self.dirigent.runtime.settings.time_limits.call;
@@ -211,8 +212,8 @@ impl Channel<'_> {
         Ok(kept.into_iter().map(event).collect())
     }
 
-    /// Returns who has the floor, and in which turn, if this process has the channel in memory. It costs a look and no
-    /// request. A channel that is not in memory has no turn under way.
+    /// Returns the agent that has the floor, and its turn, if this process has the channel in memory. The call is cheap
+    /// and makes no request. A channel that is not in memory has no current turn.
     pub fn floor(self) -> Option<(AgentId, TurnId)> {
         let runtime = &self.dirigent.runtime;
         let room = runtime.rooms.awake(self.id)?;
@@ -221,15 +222,15 @@ impl Channel<'_> {
         Some((runtime.registry.name(view.speaker()?)?, view.turn()))
     }
 
-    /// Returns the turns of this channel that failed, each with the class that the agent gave its failure
-    /// ([`Agent::failure_class`](crate::Agent::failure_class)), oldest first. The process knows the newest 256 of all
-    /// channels; after a restart it knows none.
+    /// Returns the turns of this channel that failed, oldest first, each with the class that the agent gave its failure
+    /// ([`Agent::failure_class`](crate::Agent::failure_class)). The process remembers the newest 256 of all channels,
+    /// and none from before a restart.
     pub fn failure_classes(self) -> Vec<(TurnId, Arc<str>)> {
         self.dirigent.runtime.presence.lock().classes_in(self.id)
     }
 }
 
-/// What an observed agent wrote here outside of its turn.
+/// Returns the messages that an observed agent wrote here outside of its turn.
 fn unpermitted(look: &Look<'_>, runtime: &Runtime, agent: AgentKey) -> Option<UnpermittedPosts> {
     let posts = look.unpermitted(agent);
     let directory = runtime.registry.directory();
@@ -237,40 +238,42 @@ fn unpermitted(look: &Look<'_>, runtime: &Runtime, agent: AgentKey) -> Option<Un
     Some(UnpermittedPosts { posts, remedy })
 }
 
-/// Whether the agent was not among those that see a channel with turns when that was read last.
+/// Returns whether the agent was missing among those that see a channel with turns, when the list was read last.
 fn is_absent(machine: &dirigent_core::TurnMachine, agent: AgentKey) -> bool {
     let view = machine.view();
     let is_read = machine.snapshot().state.roster.read_at.is_some();
     let is_there = view.list().any(|seat| seat.agent == agent && !seat.left);
-    // Where the list is full, it may be that only a place is missing.
+    // If the list is full, the agent may be missing only because there is no place.
     let has_place = view.list().len() < AGENTS_MAX;
     view.mode().keeps_turns() && is_read && !is_there && has_place
 }
 
 impl Dirigent {
-    /// All channels that have a record, in ascending order of id.
+    /// Returns all channels that have a record, in ascending order of id.
     pub fn channels(&self) -> Vec<ChannelId> {
         self.runtime.rooms.known()
     }
 
-    /// The agents of the registry, and those that are personas, as the driver knows them, in the order of their keys. Empty
-    /// until the driver has read the registry.
+    /// Returns the agents of the registry, and those that are personas, as the driver knows them, in the order of their
+    /// keys. The list is empty until the driver has read the registry.
     pub fn agents(&self) -> Vec<Identity> {
         let directory = self.runtime.registry.directory();
         directory.registered().filter_map(|key| directory.identity(key)).collect()
     }
 
-    /// The name of the agent with this key, as transitions and recordings have it; `None` where no agent has it.
+    /// Returns the name of the agent with this key. Transitions and recordings contain such keys. `None` if no agent
+    /// has the key.
     pub fn agent(&self, key: AgentKey) -> Option<AgentId> {
         self.runtime.registry.name(key)
     }
 
-    /// What has happened in all channels since the process began, as numbers. Costs nothing while no one asks.
+    /// Returns counters of what has happened in all channels since the process began. The counters cost nothing while
+    /// no one asks.
     pub fn tally(&self) -> Tally {
         self.runtime.counts.look()
     }
 
-    /// What happens in all channels from now on.
+    /// Subscribes to the events of all channels from now on.
     pub fn events(&self) -> Events {
         Events::new(self.runtime.events.subscribe())
     }

@@ -1,4 +1,4 @@
-//! Whom a person's message addresses: decided here and nowhere else.
+//! Decides which agents a person's message addresses. No other code decides this.
 
 use dirigent_core::{AgentKey, MessageId};
 
@@ -8,7 +8,7 @@ use crate::values::message::AuthorKind;
 use crate::values::shown::QuotedAs;
 use crate::{ChatMessage, UserId};
 
-/// By what a person's message addresses an agent.
+/// The way in which a person's message addresses an agent.
 ///
 /// ```
 /// use dirigent::operate::{AddressedBy, Explanation, Reason};
@@ -22,23 +22,23 @@ use crate::{ChatMessage, UserId};
 pub enum AddressedBy {
     /// The message mentions the agent, or the role that Discord manages for its bot.
     Mention,
-    /// It begins with `@` and the agent's name or id.
+    /// The message begins with `@` and the agent's name or id.
     Name,
-    /// It answers a message of the agent.
+    /// The message answers a message of the agent.
     Reply,
 }
 
-/// Whom a message of a person addresses.
+/// The agents that a person's message addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Addressed {
     pub(super) message: MessageId,
-    /// At least one.
+    /// At least one agent.
     pub(super) agents: Vec<AgentKey>,
     pub(super) by: AddressedBy,
 }
 
-/// The registered agents that a person's message addresses. What its author typed counts before what it answers: who
-/// answers the sceptic and mentions the poet asks the poet.
+/// Returns the registered agents that a person's message addresses. The text that its author typed counts before the
+/// message that it answers. For example, an answer to the sceptic that mentions the poet addresses the poet.
 pub(super) fn addressed(directory: &Directory, message: &ChatMessage) -> Option<Addressed> {
     let mentions = || {
         let users = mentioned(&message.content).into_iter();
@@ -60,8 +60,9 @@ pub(super) fn addressed(directory: &Directory, message: &ChatMessage) -> Option<
     Some(Addressed { message: message.id, agents, by })
 }
 
-/// Whether a person's message is for another person: it addresses no agent, and begins with the mention of a person or
-/// answers one. Who answers or mentions itself goes on with what it said to all.
+/// Returns whether a person's message is for another person. Such a message addresses no agent, and begins with the
+/// mention of a person or answers one. A person who answers or mentions their own account continues what they said to
+/// all.
 pub(super) fn is_for_another(directory: &Directory, message: &ChatMessage) -> bool {
     let is_another = |user: UserId| {
         let is_bot = message.mentioned_bots.contains(&user)

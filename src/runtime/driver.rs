@@ -1,4 +1,4 @@
-//! The loop that everything happens in.
+//! The driver's loop, in which everything happens.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -35,16 +35,16 @@ use crate::values::call_error::DriverEnd;
 use crate::values::stage::DriverStage;
 use crate::{ChannelId, UserId};
 
-/// The longest the driver sleeps, so that a clock that was set is noticed.
+/// The longest sleep of the driver, so that it notices a clock that was set.
 const SLEEP_MAX: Duration = Duration::from_secs(30);
 
-/// Does what is decided: stores, posts, calls agents, keeps the time. The host runs it, once.
+/// Carries decisions out: it stores, posts, calls agents, and keeps the time. You run it once.
 #[derive(Debug)]
 #[must_use = "nothing happens until the driver runs"]
 pub struct Driver {
     runtime: Arc<Runtime>,
     pub(super) ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
-    /// Also where the driver is dropped before it ran: a call must not wait for it.
+    /// It also acts if the driver is dropped before it ran, because no call may wait for it.
     end: EndOnDrop,
 }
 
@@ -57,30 +57,35 @@ impl Driver {
         Self { runtime, ready, end }
     }
 
-    /// Runs until [`Dirigent::shutdown`](crate::Dirigent::shutdown). Reads the stores, catches up
-    /// with what was missed, then works.
+    /// Runs until [`Dirigent::shutdown`](crate::Dirigent::shutdown). It reads the stores, then reads what it missed,
+    /// and then works.
     ///
-    /// A store on disk stays locked until every clone of it is gone, the driver's and the handles' included: a host that
-    /// opens it again in the same process drops them, or closes the store, first.
+    /// A store on disk stays locked until every clone of it is gone, including those of the driver and the handles. If
+    /// you want to open it again in the same process, first drop these, or close the store.
     ///
     /// # Errors
     ///
-    /// When it cannot start: the chat refuses the account, or a store cannot be read. And
-    /// [`RunError::Panicked`] when it cannot go on, because its clock or its ownership panicked, or the library itself
-    /// did: every call says so from then on. And [`RunError::GivesWay`] when it was shut down while it granted no turns in a channel,
-    /// because another process with the same tokens speaks there: a `main` that returns the error ends with an exit code that tells it.
+    /// Fails if it cannot start, because the chat refuses the account, or a store cannot be read.
+    ///
+    /// Fails with [`RunError::Panicked`] if it cannot go on, because its clock, its ownership or the library itself
+    /// panicked. Every later call says so.
+    ///
+    /// Fails with [`RunError::GivesWay`] if it was shut down while it granted no turns in a channel, because another
+    /// process with the same tokens speaks there. If your `main` returns the error, the exit code shows it.
     ///
     /// # Panics in your code
     ///
-    /// If an agent panics, its turn is over. If your chat, store, registry, waker or orchestrator panics, that counts as a
-    /// request without an answer: the log says so at error level, and the channel goes on as after any other failed
-    /// request. A recorder that panics has missed an input. For that your program has to unwind, which it does unless its
-    /// profile says `panic = "abort"`: then a panic ends the process, and the next one goes on from the store.
+    /// If an agent panics, only its turn is over. If your chat, store, registry, waker or orchestrator panics, it
+    /// counts as a request without an answer. The log says so at error level, and the channel goes on as after any
+    /// other failed request. A recorder that panics has missed an input.
+    ///
+    /// For this your program must unwind. It does, unless its profile has `panic = "abort"`. In that case a panic ends
+    /// the process, and the next process goes on from the store.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future is like the end of the process: what was stored is taken up again by
-    /// the next driver on the same stores.
+    /// If you drop the future, the effect is that of the end of the process. The next driver on the same stores goes on
+    /// from what was stored.
     pub async fn run(self) -> Result<(), RunError> {
         let Self { runtime, ready, end } = self;
         // Dropped last: those who wait for the end find out why.

@@ -1,4 +1,4 @@
-//! What listeners are told: transitions of channels, agents that fail, replies that are lost.
+//! The events for listeners: transitions of channels, failures of agents, and lost replies.
 
 mod sentence;
 
@@ -17,8 +17,8 @@ use tokio::sync::broadcast::error::RecvError;
 use crate::values::error::PostFailure;
 use crate::{AgentId, ChannelId};
 
-/// A transition with its channel and its agent's name. Its `Display` is a sentence for people; with `{:#}` it is the phases and
-/// the cause by their stable names.
+/// A transition with its channel and its agent's name. Its `Display` is a sentence for people. With `{:#}` it shows the
+/// phases and the cause by their stable names.
 ///
 /// ```
 /// # use dirigent::operate::{Cause, ChannelEvent, Transition};
@@ -37,9 +37,9 @@ use crate::{AgentId, ChannelId};
 pub struct ChannelEvent {
     /// The channel that changed.
     pub channel: ChannelId,
-    /// Whom it is about.
+    /// The agent that the change is about.
     pub agent: Option<AgentId>,
-    /// What changed, and why.
+    /// The change, and its cause.
     pub transition: Transition,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for ChannelEvent {
     }
 }
 
-/// A hosted agent that failed in its turn: the turn is over, and the next agent has its own.
+/// A hosted agent that failed in its turn. The turn is over, and the next agent gets its turn.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AgentFailure {
@@ -69,11 +69,11 @@ pub struct AgentFailure {
     pub channel: ChannelId,
     /// The agent whose call failed.
     pub agent: AgentId,
-    /// In which run.
+    /// The run that failed.
     pub run: RunId,
-    /// What went wrong.
+    /// The error of the agent.
     pub fault: AgentFault,
-    /// What kind of failure it is, as far as people may read it ([`Agent::failure_class`](crate::Agent::failure_class)).
+    /// The kind of failure in words that people may read ([`Agent::failure_class`](crate::Agent::failure_class)).
     pub class: Option<Arc<str>>,
 }
 
@@ -83,16 +83,17 @@ impl fmt::Display for AgentFailure {
     }
 }
 
-/// What a host does when an agent failed.
+/// The host's function for failed agents.
 pub(crate) type AgentErrorHook = Arc<dyn Fn(&AgentFailure) + Send + Sync>;
 
-/// What went wrong in an agent. It is the host's own, and may contain anything: the library's log does not show it.
+/// The error of an agent. It comes from the host's code and may contain anything, so the library's log does not show
+/// it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum AgentFault {
-    /// It returned this.
+    /// The agent returned this error.
     Error(Arc<dyn Error + Send + Sync>),
-    /// It panicked.
+    /// The agent panicked.
     Panic,
 }
 
@@ -105,16 +106,15 @@ impl fmt::Display for AgentFault {
     }
 }
 
-/// How a call failed.
+/// A failed call.
 #[derive(Clone)]
 pub(crate) struct Failed {
     pub(crate) fault: AgentFault,
-    /// What people may read of it.
+    /// The part of the error that people may read.
     pub(crate) class: Option<Arc<str>>,
 }
 
-/// A hosted agent's reply that could not be posted, or not all of it. The rest is given back to the agent with its next
-/// turn.
+/// A hosted agent's reply that could not be posted, or not all of it. The agent gets the rest back with its next turn.
 ///
 /// ```
 /// use dirigent::operate::EventOrLag;
@@ -127,17 +127,17 @@ pub(crate) struct Failed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LostReply {
-    /// The channel that the reply was for.
+    /// The channel of the reply.
     pub channel: ChannelId,
     /// The agent whose reply was lost.
     pub agent: AgentId,
-    /// In which run it was made.
+    /// The run that made the reply.
     pub run: RunId,
-    /// How many of its parts are in the channel.
+    /// The number of its parts that are in the channel.
     pub posted: usize,
-    /// How many it has.
+    /// The number of its parts.
     pub parts: usize,
-    /// How the last attempt failed; `None` where the reply was given up without one.
+    /// The failure of the last attempt. `None` if the reply was given up without an attempt.
     pub failure: Option<PostFailure>,
 }
 
@@ -155,8 +155,8 @@ impl fmt::Display for LostReply {
     }
 }
 
-/// What an agent, or one that works for it, has done so far, as the host told ([`Channel::progress`](crate::Channel::progress)).
-/// `Debug` shows no text.
+/// The progress of an agent, or of a worker of an agent, as the host reported it
+/// ([`Channel::progress`](crate::Channel::progress)). Its `Debug` output contains no text.
 ///
 /// ```
 /// use dirigent::operate::EventOrLag;
@@ -171,9 +171,9 @@ impl fmt::Display for LostReply {
 pub struct Progress {
     /// The channel that the work is for.
     pub channel: ChannelId,
-    /// The name of what works: an agent, or a program that an agent uses.
+    /// The name of the worker, which is an agent, or a program that an agent uses.
     pub worker: Arc<str>,
-    /// What it does, or what it has said so far, for people.
+    /// The text for people about what it does, or what it has said so far.
     pub so_far: Arc<str>,
 }
 
@@ -187,7 +187,7 @@ impl fmt::Debug for Progress {
     }
 }
 
-/// What a listener hears.
+/// An event, or a gap, that a listener gets.
 ///
 /// ```
 /// use dirigent::Dirigent;
@@ -206,20 +206,20 @@ impl fmt::Debug for Progress {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum EventOrLag {
-    /// A channel changed. Told once that is stored.
+    /// A channel changed. The event comes after the change is stored.
     Transition(ChannelEvent),
-    /// A hosted agent failed. Not told of one that was cancelled.
+    /// A hosted agent failed. A cancelled agent makes no such event.
     AgentFailed(AgentFailure),
     /// A reply could not be posted.
     ReplyLost(LostReply),
-    /// Work that takes long has come further.
+    /// A worker made progress.
     Progress(Progress),
-    /// This number of events was lost: the listener was too slow, or the store took a channel's record so
+    /// This number of events was lost. Either the listener was too slow, or the store accepted a channel's record so
     /// late that more than 256 of its transitions had to wait. Of those the newest are kept.
     Lagged(u64),
 }
 
-/// In a sentence, for logs and consoles. What an agent says is in none.
+/// Writes the event as a sentence, for logs and consoles. It contains no text of an agent.
 impl fmt::Display for EventOrLag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -234,8 +234,8 @@ impl fmt::Display for EventOrLag {
     }
 }
 
-/// What happens in all channels, from the moment of asking on. A listener that is too slow loses the oldest events and is
-/// told how many. It is a [`Stream`], too.
+/// The events of all channels, from the moment of the subscription on. A listener that is too slow loses the oldest
+/// events, and learns how many. It is a [`Stream`], too.
 pub struct Events {
     stream: Pin<Box<dyn Stream<Item = EventOrLag> + Send + Sync>>,
 }
@@ -245,16 +245,16 @@ impl Events {
         Self { stream: Box::pin(unfold(receiver, hear).fuse()) }
     }
 
-    /// The next one; `None` when the library has gone.
+    /// Returns the next event. `None` if the library has gone.
     ///
     /// # Cancellation
     ///
-    /// Nothing is lost when the future is dropped.
+    /// If you drop the future, no event is lost.
     pub async fn next(&mut self) -> Option<EventOrLag> {
         self.stream.next().await
     }
 
-    /// The next one if there is one already.
+    /// Returns the next event if there is one already.
     pub fn try_next(&mut self) -> Option<EventOrLag> {
         self.stream.next().now_or_never().flatten()
     }
@@ -263,7 +263,7 @@ impl Events {
 async fn hear(
     mut receiver: broadcast::Receiver<EventOrLag>,
 ) -> Option<(EventOrLag, broadcast::Receiver<EventOrLag>)> {
-    // Waiting events are returned even when the task has used up its tokio budget.
+    // Waiting events are returned even if the task has used up its tokio budget.
     match tokio::task::unconstrained(receiver.recv()).await {
         Ok(heard) => Some((heard, receiver)),
         Err(RecvError::Lagged(missed)) => Some((EventOrLag::Lagged(missed), receiver)),

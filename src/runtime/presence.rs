@@ -1,5 +1,5 @@
-//! Which agents are online: as the host reports it, or as their heartbeats show. And which are registered of late, since
-//! every channel is to be told of that, too.
+//! Knows which agents are online, from reports of the host or from heartbeats. It also knows which agents were
+//! registered recently, because every channel has to learn that, too.
 
 mod board;
 mod calls;
@@ -19,27 +19,26 @@ use crate::ChannelId;
 use crate::runtime::events::Failed;
 use crate::settings::Heartbeat;
 
-/// Which agents are online, in all channels together. It has no lock and no clock; after each change
-/// every channel in memory is to be told its news.
+/// Knows which agents are online, in all channels together. It has no lock and no clock. After each change every
+/// channel in memory must get its news.
 ///
-/// Each channel stores a mark of its own for agents that are offline. What it was not told is known by the
-/// epoch up to which it was told everything: a channel that is not in memory hears it when it is read
-/// again. The
-/// marks outlive the process; this value does not. An agent that was never mentioned in this process
-/// may therefore have a mark from before, and its first heartbeat brings it back.
+/// Each channel stores its own mark for agents that are offline. A channel remembers the epoch up to which it got all
+/// news, so a channel that is not in memory gets the rest when it is loaded. The marks survive the process, and this
+/// value does not. An agent that this process has not heard of may therefore have an old mark, and its first heartbeat
+/// brings it back.
 #[derive(Debug, Default)]
 pub(crate) struct Presence {
-    /// How long an agent may stay silent; `None`: no agent is watched.
+    /// The longest time without a sign of life. `None` if no agent is watched.
     silence_max: Option<Duration>,
     /// Rises each time an agent goes offline, comes online or is registered.
     epoch: u64,
     /// The agents that went offline, came online or were registered in this process.
     known: BTreeMap<AgentKey, AgentEpochs>,
-    /// The newest sign of life of each agent that is watched.
+    /// The newest sign of life of each watched agent.
     signs: BTreeMap<AgentKey, Timestamp>,
-    /// The same, oldest sign first.
+    /// The signs of life, oldest first.
     by_age: BTreeSet<(Timestamp, AgentKey)>,
-    /// The calls of each agent that failed since one succeeded.
+    /// The calls of each agent that failed since the last success.
     failures: BTreeMap<AgentKey, FailedCalls>,
     /// The newest failures of turns in all channels, oldest first, with the class of each.
     classes: VecDeque<(ChannelId, TurnId, Arc<str>)>,
@@ -48,7 +47,7 @@ pub(crate) struct Presence {
 /// The most failures whose classes are kept.
 const CLASSES_MAX: usize = 256;
 
-/// The calls of an agent that failed since one succeeded.
+/// The calls of an agent that failed since the last success.
 ///
 /// ```
 /// use dirigent::operate::FailedCalls;
@@ -59,9 +58,9 @@ const CLASSES_MAX: usize = 256;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a number and its kind")]
 pub struct FailedCalls {
-    /// How many.
+    /// The number of calls.
     pub number: u32,
-    /// What kind of failure the newest was, where the agent says it ([`Agent::failure_class`](crate::Agent::failure_class)).
+    /// The kind of the newest failure, if the agent names it ([`Agent::failure_class`](crate::Agent::failure_class)).
     pub class: Option<Arc<str>>,
 }
 
@@ -78,13 +77,13 @@ impl fmt::Display for FailedCalls {
     }
 }
 
-/// What is known of an agent: the epochs in which it last went offline, came online and was registered, 0 where that
-/// was not in this process.
+/// The epochs in which an agent last went offline, came online and was registered. An epoch is 0 if that did not happen
+/// in this process.
 #[derive(Clone, Copy, Debug, Default)]
 struct AgentEpochs {
     offline_since: u64,
     online_since: u64,
-    /// The same, since when it is registered: nothing of an agent that was when the process began.
+    /// The epoch of its registration. It is 0 for an agent that was registered when the process began.
     new_at: u64,
 }
 
@@ -95,47 +94,49 @@ impl AgentEpochs {
 }
 
 impl Presence {
-    /// No agent is known yet. Without a heartbeat no agent is ever watched.
+    /// Creates a value that knows no agent. Without a heartbeat no agent is ever watched.
     pub(crate) fn new(heartbeat: Option<Heartbeat>) -> Self {
         Self { silence_max: heartbeat.map(Heartbeat::limit), ..Self::default() }
     }
 
-    /// A number to give to [`Presence::news_since`] later.
+    /// Returns a number for a later [`Presence::news_since`].
     pub(crate) const fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// The agent went offline. Its silence says nothing more until its next heartbeat.
+    /// Records that the agent went offline. Its silence then means nothing until its next heartbeat.
     pub(crate) fn offline(&mut self, agent: AgentKey) {
         self.epoch += 1;
         self.known.entry(agent).or_default().offline_since = self.epoch;
         self.watch(agent, None);
     }
 
-    /// The agent came online.
+    /// Records that the agent came online.
     pub(crate) fn online(&mut self, agent: AgentKey) {
         self.epoch += 1;
         self.known.entry(agent).or_default().online_since = self.epoch;
     }
 
-    /// The agent is registered from now on: where its account is let into a channel, it is there from now on.
+    /// Records that the agent is registered from now on. If its account can see a channel, the agent is there from now
+    /// on.
     pub(super) fn registered(&mut self, agent: AgentKey) {
         self.epoch += 1;
         self.known.entry(agent).or_default().new_at = self.epoch;
     }
 
-    /// The calls of the agent that failed since one succeeded.
+    /// Returns the calls of the agent that failed since the last success.
     pub(super) fn failures(&self, agent: AgentKey) -> Option<FailedCalls> {
         self.failures.get(&agent).cloned()
     }
 
-    /// The turns of a channel that failed and the class of each failure, oldest first, as far as both are known.
+    /// Returns the failed turns of a channel with the class of each failure, oldest first, as far as both are known.
     pub(crate) fn classes_in(&self, channel: ChannelId) -> Vec<(TurnId, Arc<str>)> {
         let here = self.classes.iter().filter(|(of, ..)| *of == channel);
         here.map(|(_, turn, class)| (*turn, Arc::clone(class))).collect()
     }
 
-    /// A call of the agent ended. Returns whether it is offline from now on, since `most` failed in a row.
+    /// Records the end of a call. Returns whether the agent is offline from now on, because `most` calls failed in a
+    /// row.
     pub(super) fn call_ended(
         &mut self,
         (agent, turn): (AgentKey, Option<(ChannelId, TurnId)>),
@@ -163,7 +164,7 @@ impl Presence {
         is_offline
     }
 
-    /// Moves the newest sign of life of an agent; `None`: it is not watched any more.
+    /// Sets the newest sign of life of an agent. With `None` the agent is no longer watched.
     fn watch(&mut self, agent: AgentKey, sign: Option<Timestamp>) {
         let old = match sign {
             Some(sign) => self.signs.insert(agent, sign),
@@ -175,9 +176,8 @@ impl Presence {
         self.by_age.extend(sign.map(|sign| (sign, agent)));
     }
 
-    /// A heartbeat: from now on the agent is watched. It brings back an agent that is offline, and one
-    /// that was not mentioned yet: channels may have marked that one before a restart. Returns whether it
-    /// does.
+    /// Records a heartbeat. The agent is watched from now on. It brings an offline agent back, and also an agent that
+    /// this process has not heard of, because channels may have marked it before a restart. Returns whether it does so.
     pub(crate) fn heartbeat(&mut self, agent: AgentKey, now: Timestamp) -> bool {
         if self.silence_max.is_some() {
             self.watch(agent, Some(now));
@@ -189,15 +189,15 @@ impl Presence {
         !is_online
     }
 
-    /// Another sign of life. It says something only of an agent that is watched, and brings none back.
+    /// Records another sign of life. It matters only for a watched agent, and brings no agent back.
     pub(crate) fn sign_of_life(&mut self, agent: AgentKey, now: Timestamp) {
         if self.signs.contains_key(&agent) {
             self.watch(agent, Some(now));
         }
     }
 
-    /// Time went back to now by this much: no agent's silence lasts longer for it. A sign of life that does
-    /// not lie ahead may have come since.
+    /// Adjusts the signs after the clock was set back to `now` by this much, so that no silence gets longer. A sign of
+    /// life that does not lie ahead may have come since.
     pub(crate) fn move_back(&mut self, now: Timestamp, by: Duration) {
         for sign in self.signs.values_mut().filter(|sign| **sign > now) {
             *sign = sign.saturating_sub(by);
@@ -205,13 +205,13 @@ impl Presence {
         self.by_age = self.signs.iter().map(|(agent, sign)| (*sign, *agent)).collect();
     }
 
-    /// When the next agent counts as offline, if nothing is heard of it before.
+    /// Returns the time when the next agent counts as offline, if it gives no sign before.
     pub(crate) fn next_silence(&self) -> Option<Timestamp> {
         let silence_max = self.silence_max?;
         self.by_age.first().map(|(sign, _)| *sign + silence_max)
     }
 
-    /// Marks the agents offline that have been silent for too long, and returns them.
+    /// Marks agents offline that were silent for too long, and returns them.
     pub(crate) fn expire(&mut self, now: Timestamp) -> Vec<AgentKey> {
         let mut silent = Vec::new();
         while self.next_silence().is_some_and(|due| due <= now) {
@@ -224,8 +224,8 @@ impl Presence {
         silent
     }
 
-    /// What to tell a channel that was told everything up to this epoch; 0 for one that was told
-    /// nothing in this process.
+    /// Returns the news for a channel that got all news up to this epoch. It is 0 for a channel without news from this
+    /// process.
     pub(crate) fn news_since(&self, epoch: u64) -> Vec<Input> {
         let mut news = Vec::new();
         for (agent, known) in &self.known {

@@ -1,4 +1,4 @@
-//! Why the driver could not start, or not go on.
+//! The reasons why the driver cannot start, or cannot go on.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::values::error::ApiError;
 use crate::{AgentId, ChannelId};
 
-/// Why the driver could not start, or not go on. `Debug` says it in words too: a `main` that returns the error prints that.
+/// The reason why the driver could not start, or not go on. Its `Debug` text is the same sentence as its `Display`
+/// text, because a `main` that returns the error prints `Debug`.
 ///
 /// ```
 /// use dirigent::ports::{ApiError, ErrorKind};
@@ -18,13 +19,13 @@ use crate::{AgentId, ChannelId};
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The chat did not say which account the library itself has: its token is wrong, perhaps.
+    /// The chat did not return the library's own account. Its token may be wrong.
     #[error("the Discord account of the library itself (the moderator) is not known: {0}")]
     Discord(#[source] ApiError),
-    /// The chat did not say which account a hosted agent has.
+    /// The chat did not return the account of a hosted agent.
     #[error("the Discord account of agent {agent} is not known: {source}")]
     Account {
-        /// Which agent: its token is wrong, perhaps.
+        /// The agent. Its token may be wrong.
         agent: AgentId,
         /// The error of the chat.
         source: ApiError,
@@ -32,8 +33,8 @@ pub enum RunError {
     /// The registry could not be read.
     #[error("the registry could not be read: {0}")]
     Identities(#[source] ApiError),
-    /// Two hosted agents act as one account, or one acts as the library's own: what either says could not be told from
-    /// the other's words.
+    /// Two hosted agents have one account, or an agent has the library's own account. The messages of the two could
+    /// then not be distinguished.
     #[error(
         "agent {agent} acts as the Discord account of {}; give each its own account, that is a bot with a token of its own",
         owner.as_ref().map_or("the library itself", AgentId::as_str)
@@ -41,15 +42,15 @@ pub enum RunError {
     SharedAccount {
         /// The agent whose account is also another agent's.
         agent: AgentId,
-        /// The agent that has the account; `None` for the library.
+        /// The agent that has the account. `None` for the library.
         owner: Option<AgentId>,
     },
-    /// The driver has panicked while it ran, and cannot go on. The channels are as they were stored: start another driver
+    /// The driver panicked while it ran, and cannot go on. The channels are as they were stored. Start another driver
     /// on the same store, or end the process.
     #[error("the driver panicked: {0}")]
     Panicked(Arc<str>),
-    /// The driver was ended while it gave way to another process, which posts with the same tokens and began earlier
-    /// ([`Twin`](crate::operate::Twin)): it granted no turns in this channel, and perhaps in others.
+    /// The driver ended while it gave way to another process that posts with the same tokens and began earlier
+    /// ([`Twin`](crate::operate::Twin)). It granted no turns in this channel, and perhaps in others.
     #[error(
         "another process posts in channel {0} with the same tokens, and shares no store with this one: it began earlier, so this one \
          granted no turns there. Let only one of them run"

@@ -1,5 +1,5 @@
-//! What has happened in all channels since the process began, as numbers. Counting costs a few additions a turn, so that
-//! it needs no switch.
+//! Counters of what has happened in all channels since the process began. Counting costs a few additions for each turn,
+//! so it needs no switch.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use dirigent_core::{Cause, PhaseKind, Timestamp, Transition};
 
-/// How many sizes of time are told apart: up to 1 ms, 2 ms, 4 ms and so on, and the longer ones.
+/// The number of size classes of times: up to 1 ms, 2 ms, 4 ms and so on, and one for longer times.
 const SIZES: usize = 22;
 
-/// What has happened in all channels since the process began. A look at one moment, for metrics.
+/// Counters of what has happened in all channels since the process began. It is a snapshot of one moment, for metrics.
 ///
 /// ```
 /// use dirigent::operate::{Cause, Request};
@@ -29,7 +29,7 @@ pub struct Tally {
     long_steps: u64,
 }
 
-/// How long channels stayed in a phase, each time that they left it.
+/// The times that channels stayed in a phase, one for each time that they left it.
 ///
 /// ```
 /// let never = dirigent::operate::PhaseTimes::default();
@@ -41,7 +41,7 @@ pub struct PhaseTimes {
     sizes: Vec<u64>,
 }
 
-/// What the driver asks the chat for.
+/// The requests of the driver to the chat.
 ///
 /// ```
 /// use dirigent::operate::Request;
@@ -50,7 +50,7 @@ pub struct PhaseTimes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Request {
-    /// A message: a reply's part, a trigger, a notice, a part of a discussion's guide or result.
+    /// A message: a reply's part, a trigger, a notice, or a part of a discussion's guide or result.
     Post,
     /// The removal of a trigger.
     Delete,
@@ -61,10 +61,10 @@ pub enum Request {
 }
 
 impl Request {
-    /// All of them.
+    /// All requests.
     pub const ALL: [Self; 4] = [Self::Post, Self::Delete, Self::Members, Self::History];
 
-    /// The name in lower case.
+    /// Returns the name in lower case.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Post => "post",
@@ -76,18 +76,19 @@ impl Request {
 }
 
 impl Tally {
-    /// How many changes of channels had this cause.
+    /// Returns the number of changes of channels with this cause.
     pub fn changes(&self, cause: Cause) -> u64 {
         self.causes.get(cause as usize).copied().unwrap_or(0)
     }
 
-    /// How long channels stayed in this phase. Times that began before the channel was taken into memory are left out.
+    /// Returns the times that channels stayed in this phase. Times that began before the channel was loaded into memory
+    /// do not count.
     pub fn phase(&self, phase: PhaseKind) -> PhaseTimes {
         self.phases.get(phase as usize).cloned().unwrap_or_default()
     }
 
-    /// How many requests of this kind the driver made, repetitions included. What agents' tools ask the chat for is left
-    /// out, and so is the typing indicator.
+    /// Returns the number of requests of this kind, including retries. Requests of agents' tools and typing indicators
+    /// do not count.
     pub const fn requests(&self, request: Request) -> u64 {
         let [post, delete, members, history] = self.requests;
         match request {
@@ -98,30 +99,31 @@ impl Tally {
         }
     }
 
-    /// How many reports of progress the host gave ([`Channel::progress`](crate::Channel::progress)).
+    /// Returns the number of reports of progress by the host ([`Channel::progress`](crate::Channel::progress)).
     pub const fn reports(&self) -> u64 {
         self.reports
     }
 
-    /// How many times an agent's call, or the orchestrator, kept its thread for more than a second at once. The log says which. See [`Agent::speak`](crate::Agent::speak) for what to do.
+    /// Returns how often a call of an agent, or the orchestrator, kept its thread for more than a second at once. The
+    /// log names the agent. [`Agent::speak`](crate::Agent::speak) says what you can do.
     pub const fn long_steps(&self) -> u64 {
         self.long_steps
     }
 }
 
 impl PhaseTimes {
-    /// How many times.
+    /// Returns the number of times.
     pub fn count(&self) -> u64 {
         self.sizes.iter().sum()
     }
 
-    /// All of it together.
+    /// Returns the sum of all times.
     pub const fn total(&self) -> Duration {
         Duration::from_millis(self.total_ms)
     }
 
-    /// By size: how many times took at most so long and longer than the size before; `None` is what took longer than
-    /// all sizes.
+    /// Returns the number of times by size class. Each class has the times up to its limit that are longer than the
+    /// limit of the class before. `None` is the class of longer times.
     pub fn sizes(&self) -> impl Iterator<Item = (Option<Duration>, u64)> + use<'_> {
         self.sizes.iter().enumerate().map(|(at, count)| {
             let limit = (at + 1 < SIZES).then(|| Duration::from_millis(1 << at));
@@ -130,7 +132,7 @@ impl PhaseTimes {
     }
 }
 
-/// The numbers as they are counted.
+/// The counters.
 #[derive(Debug)]
 pub(crate) struct Counts {
     causes: [AtomicU64; Cause::ALL.len()],
@@ -159,17 +161,17 @@ impl Counts {
         })
     }
 
-    /// The host told how far something is.
+    /// Counts a report of progress.
     pub(crate) fn reported(&self) {
         self.reports.fetch_add(1, Relaxed);
     }
 
-    /// A step of the host's code took too long.
+    /// Counts a step of the host's code that took too long.
     pub(super) fn took_long(&self) {
         self.long_steps.fetch_add(1, Relaxed);
     }
 
-    /// A channel changed, after having been in its phase since then.
+    /// Counts a change of a channel that had been in its phase since `since`.
     pub(super) fn changed(&self, transition: &Transition, since: Option<Timestamp>) {
         if let Some(count) = self.causes.get(transition.cause as usize) {
             count.fetch_add(1, Relaxed);
@@ -208,7 +210,7 @@ impl Counts {
     }
 }
 
-/// The index of the smallest size that holds this many milliseconds.
+/// Returns the index of the smallest size class for this number of milliseconds.
 fn size_of(millis: u64) -> usize {
     let bits = u64::BITS - millis.saturating_sub(1).leading_zeros();
     usize::try_from(bits).unwrap_or(SIZES).min(SIZES - 1)

@@ -1,12 +1,13 @@
-//! Whether another process posts with the same accounts, and shares no store with this one.
+//! Detects another process that posts with the same accounts, and shares no store with this one.
 //!
-//! Each reply's nonce says when it was decided, and when the process began that decided it. One of another process proves nothing that
-//! may be late news of a process before: it counts when it was decided and sent two minutes after this process began, or took the
-//! channel over, and when another one follows.
+//! Each reply's nonce contains the moment when the reply was decided, and the moment when the process began that
+//! decided it. A reply of another process may be late news of an earlier process, and then it proves nothing. It counts
+//! if it was decided and sent two minutes after this process began, or took the channel over, and if another one
+//! follows.
 //!
-//! No other post proves anything. The nonces of triggers, notices and the orchestrator's answers are made again after a restart, so they
-//! cannot say when the process began. A discussion's result goes to a channel that may be another process's by right. What an agent with
-//! a gateway of its own posts has nonces of the host's.
+//! No other post proves anything. The nonces of triggers, notices and the orchestrator's answers are made again after a
+//! restart, so they cannot contain the beginning of the process. A discussion's result goes to a channel that may
+//! belong to another process. The posts of an agent with a gateway of its own have nonces of the host's.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -20,20 +21,21 @@ use tokio::sync::Notify;
 use crate::values::message::Began;
 use crate::{ChannelId, ChatMessage};
 
-/// So long after its start, or after it took a channel over, this process may hear of what the process before it posted.
+/// The time after its start, or after it took a channel over, for which this process may hear posts of the process
+/// before it.
 const SETTLES: Duration = Duration::from_secs(2 * 60);
-/// A process that is not heard of for so long is taken to be gone.
+/// The time after which a process without posts counts as gone.
 const GONE_AFTER: Duration = Duration::from_secs(10 * 60);
 /// The most channels in which posts of another process are remembered.
 const CHANNELS_MAX: usize = 4_096;
 
-/// Another process that posts in a channel with the same tokens, and shares no store with this one: every agent speaks twice there.
-/// The one that began later gives way: it grants no turns in the channel, and tries again after ten minutes in which the other
-/// posted nothing.
+/// Another process that posts in a channel with the same tokens, and shares no store with this one, so that every agent
+/// speaks twice there. The process that began later gives way. It grants no turns in the channel, and tries again after
+/// the other has not posted for ten minutes.
 ///
-/// It is noticed by the replies of agents that the library calls, and only where the gateway tells the nonces of messages
-/// ([`ChatMessage::nonce`]). Where all agents have gateways of their own, nothing notices it.
-/// [`Dirigent::gives_way`](crate::Dirigent::gives_way) waits for it, and a process that ends while it gives way says so in
+/// It is detected by replies of agents that the library calls, and only if the gateway tells the nonces of messages
+/// ([`ChatMessage::nonce`]). If all agents have gateways of their own, it is not detected.
+/// [`Dirigent::gives_way`](crate::Dirigent::gives_way) waits for it. A process that ends while it gives way returns
 /// [`RunError::GivesWay`](crate::host::RunError::GivesWay).
 ///
 /// ```
@@ -47,26 +49,26 @@ const CHANNELS_MAX: usize = 4_096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Twin {
-    /// When the other process began, in Unix milliseconds.
+    /// The start of the other process, in Unix milliseconds.
     pub began: Timestamp,
-    /// When its newest post was heard of.
+    /// The time when its newest post was heard.
     pub heard_at: Timestamp,
-    /// Whether this process began later, and grants no turns in the channel meanwhile.
+    /// `true` if this process began later, and for this reason grants no turns in the channel.
     pub gives_way: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Twins {
-    /// When this process began.
+    /// The start of this process.
     own: Began,
-    /// Whether any channel has one. Asked before each action.
+    /// `true` if any channel has one. It is read before each action.
     any: AtomicBool,
     state: Mutex<Notes>,
-    /// This process gives way in a channel from now on.
+    /// Wakes waiters when this process gives way in a channel.
     yielded: Notify,
 }
 
-/// A reply of another process: when it was decided, and when that process began.
+/// A reply of another process, with the time when it was decided, and the start of that process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strange {
     decided: Timestamp,
@@ -75,15 +77,15 @@ pub(crate) struct Strange {
 
 #[derive(Debug, Default)]
 struct Notes {
-    /// When channels came to this process, of late.
+    /// The times when channels came to this process, recently.
     came: HashMap<ChannelId, Timestamp>,
     seen: HashMap<ChannelId, Seen>,
 }
 
-/// What was heard of another process in a channel.
+/// The posts of another process in a channel.
 #[derive(Debug)]
 struct Seen {
-    /// When the first of its replies was decided.
+    /// The time when the first of its replies was decided.
     decided: Timestamp,
     twin: Twin,
     is_proven: bool,
@@ -99,7 +101,7 @@ impl Twins {
         }
     }
 
-    /// When this process began.
+    /// Returns the start of this process.
     pub(super) const fn own(&self) -> &Began {
         &self.own
     }
@@ -108,7 +110,7 @@ impl Twins {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// These channels came to this process from another.
+    /// Records that these channels came to this process from another.
     pub(super) fn came(&self, channels: &[ChannelId], now: Timestamp) {
         let mut state = self.lock();
         state.came.retain(|_, at| now.since(*at) < SETTLES);
@@ -118,13 +120,14 @@ impl Twins {
         }
     }
 
-    /// What the message's nonce says, if another process made it.
+    /// Reads the message's nonce, if another process made it.
     pub(crate) fn strange(&self, message: &ChatMessage) -> Option<Strange> {
         let (decided, began) = message.nonce.as_ref()?.by_another(self.own)?;
         Some(Strange { decided, began: began.at() })
     }
 
-    /// Such a message was heard, of an agent whose replies this process posts, in a channel with turns that is its own.
+    /// Records such a message. It is of an agent whose replies this process posts, in a channel with turns that belongs
+    /// to this process.
     pub(crate) fn heard(&self, message: &ChatMessage, strange: Strange, now: Timestamp) {
         let Strange { decided, began } = strange;
         let mut state = self.lock();
@@ -143,7 +146,7 @@ impl Twins {
         let seen = state.seen.entry(message.channel).or_insert(new);
         let began = seen.twin.began.min(began);
         seen.twin = Twin { began, heard_at: now, gives_way: began < up_since };
-        // Each part of a reply was decided at the same time.
+        // All parts of a reply were decided at the same time.
         if seen.decided != decided && !seen.is_proven {
             seen.is_proven = true;
             tell(message.channel, seen.twin);
@@ -154,32 +157,32 @@ impl Twins {
         self.any.store(true, Ordering::Release);
     }
 
-    /// Whether anything was heard of others. Nearly always nothing was: then the rest need not be asked.
+    /// Returns whether any post of another process was heard. This is rare, and otherwise the rest need not be asked.
     #[inline]
     pub(crate) fn is_any(&self) -> bool {
         self.any.load(Ordering::Acquire)
     }
 
-    /// The other process that posts in the channel, if there is one.
+    /// Returns the other process that posts in the channel, if there is one.
     pub(crate) fn of(&self, channel: ChannelId) -> Option<Twin> {
         let state = self.lock();
         state.seen.get(&channel).filter(|seen| seen.is_proven).map(|seen| seen.twin)
     }
 
-    /// Whether this process grants no turns in the channel, since one that began earlier does.
+    /// Returns whether this process grants no turns in the channel, because an earlier process does.
     #[cold]
     pub(crate) fn gives_way(&self, channel: ChannelId) -> bool {
         self.of(channel).is_some_and(|twin| twin.gives_way)
     }
 
-    /// A channel in which this process grants no turns, since one that began earlier does.
+    /// Returns a channel in which this process grants no turns, because an earlier process does.
     pub(crate) fn any_that_gives_way(&self) -> Option<ChannelId> {
         let state = self.lock();
         let yields = state.seen.iter().filter(|(_, seen)| seen.is_proven && seen.twin.gives_way);
         yields.map(|(channel, _)| *channel).min()
     }
 
-    /// Waits until there is one.
+    /// Waits until there is such a channel.
     pub(crate) async fn until_gives_way(&self) -> ChannelId {
         loop {
             let mut yielded = pin!(self.yielded.notified());
@@ -191,13 +194,13 @@ impl Twins {
         }
     }
 
-    /// When a process is taken to be gone next.
+    /// Returns the next time when a process counts as gone.
     #[cold]
     pub(super) fn earliest(&self) -> Option<Timestamp> {
         self.lock().seen.values().map(|seen| seen.twin.heard_at + GONE_AFTER).min()
     }
 
-    /// Forgets processes that were not heard of for long. Returns the channels in which this one goes on.
+    /// Drops processes that were not heard for long. Returns the channels in which this process goes on.
     pub(super) fn tick(&self, now: Timestamp) -> Vec<ChannelId> {
         let mut state = self.lock();
         let is_gone = |seen: &Seen| now.since(seen.twin.heard_at) >= GONE_AFTER;
@@ -210,7 +213,7 @@ impl Twins {
         resumed
     }
 
-    /// The clock was set back by this much.
+    /// Adjusts all times after the clock was set back by this much.
     pub(super) fn move_back(&self, by: Duration) {
         let mut state = self.lock();
         let Notes { came, seen } = &mut *state;

@@ -1,4 +1,4 @@
-//! What works for channels just now, as the host told last: for those who look, and did not listen.
+//! The workers of channels, as the host reported them last. They are for callers that did not listen to events.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,16 +8,17 @@ use dirigent_core::Timestamp;
 
 use crate::ChannelId;
 
-/// So long a report is shown; a worker that says nothing for longer is forgotten.
+/// The time for which a report is shown. A worker without a report for longer is dropped.
 const SHOWN_FOR: Duration = Duration::from_secs(15 * 60);
-/// The most workers of a channel, and the most channels. Beyond them those that were heard of longest ago are forgotten.
+/// The most workers of a channel, and the most channels. Beyond them the oldest are dropped.
 const WORKERS_MAX: usize = 16;
 const CHANNELS_MAX: usize = 1_024;
-/// The most of a report that is kept, in bytes: its end, since that is the newest.
+/// The number of bytes of a report that are kept. They are the end of it, because that is the newest part.
 const SO_FAR_MAX: usize = 1_024;
 
-/// What something that works for a channel has done so far, as the host told last
-/// ([`Channel::progress`](crate::Channel::progress)). Kept in memory for 15 minutes; `Debug` shows no text.
+/// The progress of a worker of a channel, as the host reported it last
+/// ([`Channel::progress`](crate::Channel::progress)). It is in memory for 15 minutes. Its `Debug` output contains no
+/// text.
 ///
 /// ```
 /// use dirigent::{ChannelId, Dirigent};
@@ -30,11 +31,11 @@ const SO_FAR_MAX: usize = 1_024;
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Work {
-    /// The name of what works.
+    /// The name of the worker.
     pub worker: Arc<str>,
-    /// What it does, or what it has said so far: the last 1,024 bytes at most.
+    /// The text about what it does, or what it has said so far, at most the last 1,024 bytes.
     pub so_far: Arc<str>,
-    /// When the host told that.
+    /// The time of the report.
     pub at: Timestamp,
 }
 
@@ -67,7 +68,7 @@ impl Workers {
         known.push(work);
     }
 
-    /// The workers of a channel, by name.
+    /// Returns the workers of a channel, by name.
     pub(crate) fn of(&self, channel: ChannelId, now: Timestamp) -> Vec<Work> {
         let channels = self.lock();
         let known = channels.get(&channel).into_iter().flatten();
@@ -96,7 +97,7 @@ fn forget_oldest(channels: &mut HashMap<ChannelId, Vec<Work>>, now: Timestamp) {
     }
 }
 
-/// The end of a text, from a whole character on.
+/// Returns the end of a text, without half a character.
 fn end_of(text: &str) -> &str {
     let from = text.len().saturating_sub(SO_FAR_MAX);
     let from = (from..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());

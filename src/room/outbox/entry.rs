@@ -1,4 +1,4 @@
-//! What those who look at a discussion see of its outbox.
+//! The outbox of a discussion, as seen from outside.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use dirigent_core::Timestamp;
 use crate::ChannelId;
 use crate::record::outbox::OutboxKind;
 
-/// A discussion's guide or result that is still to be posted. `Debug` shows no text.
+/// A discussion's guide or result that is not posted yet. Its `Debug` output contains no text.
 ///
 /// ```
 /// use dirigent::operate::{PostState, OutboxEntry};
@@ -19,20 +19,20 @@ use crate::record::outbox::OutboxKind;
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutboxEntry {
-    /// What it is.
+    /// The kind of post.
     pub kind: OutboxKind,
-    /// Where it goes.
+    /// The channel that gets the post.
     pub to: ChannelId,
-    /// How many of its messages are in the channel.
+    /// The number of its messages that are in the channel.
     pub posted: usize,
-    /// How many messages it has.
+    /// The number of its messages.
     pub parts: usize,
-    /// What is waited for.
+    /// The state of the post.
     pub state: PostState,
-    /// Whether the next message may be in the channel although the chat did not say so. It is looked for before it is
-    /// posted again.
+    /// `true` if the next message may be in the channel without the chat's answer. The library looks for it before it
+    /// posts it again.
     pub in_doubt: bool,
-    /// Its text: the messages one below the other.
+    /// The text: its messages, one below the other.
     pub text: Arc<str>,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Debug for OutboxEntry {
     }
 }
 
-/// What a post of the outbox waits for.
+/// The states of a post in the outbox.
 ///
 /// ```
 /// use dirigent::operate::PostState;
@@ -59,13 +59,15 @@ impl fmt::Debug for OutboxEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PostState {
-    /// The store, or a place among the requests to the chat: it is tried as soon as there is one.
+    /// The post waits for the store, or for a place among the requests to the chat. It is tried as soon as there is
+    /// one.
     Ready,
-    /// A request to the chat is under way.
+    /// A request to the chat is in progress.
     UnderWay,
-    /// An attempt failed, or could not begin: it is tried again then, or once the chat answers again where no time is known.
+    /// An attempt failed, or could not begin. It is tried again at this time, or once the chat answers again if there
+    /// is no time.
     Waiting(Option<Timestamp>),
-    /// The chat will not take it: its channel is gone, or the message is refused. The next start of the process tries once
-    /// more.
+    /// The chat does not accept it, because its channel is gone or the message is refused. The next start of the
+    /// process tries it once more.
     GivenUp,
 }
