@@ -1,14 +1,14 @@
-//! One channel as a value: what happened goes in, what is to be done comes out.
+//! One channel as a value. Events go in, and actions come out.
 //!
-//! A room decides everything about its channel that the turn machine leaves open: what is stored and
-//! when, what is posted and tried again, what was heard and what is read, who is called. It has no
-//! clock, lock, task or I/O. The runtime gives it events with their time, performs its signals at once
-//! and its actions as futures, and hands back what came of them.
+//! A room decides everything about its channel that the turn machine leaves open. It decides what is stored and when,
+//! what is posted and retried, what was heard and what is read, and which agent is called. It has no clock, lock, task
+//! or I/O. The runtime gives it events with their time, performs its signals at once and its actions as futures, and
+//! returns their outcomes.
 //!
-//! Each event makes a [`Step`], which has the whole room. Its methods stand in a file for each topic. At the end of the
-//! event the step sorts what the turn machine asks for into the lanes, and brings everything in line.
+//! Each event makes a [`Step`], which borrows the whole room. Its methods stand in a file for each topic. At the end of
+//! the event the step puts the turn machine's effects into the lanes, and brings all lanes in line with the machine.
 //!
-//! A *lane* is the state of one topic, a value that is tested by itself.
+//! A *lane* is the state of one topic. It is a value with its own tests.
 //!
 //! | topic | lanes | methods of the step |
 //! | --- | --- | --- |
@@ -26,9 +26,9 @@
 //! | requests: under way, repeated | `requests`, `attempts` | |
 //!
 //! `step` is one event from its start to its end, `settling` brings all lanes in line with the machine, `offer` and
-//! `doorway` choose the next action, and `done` takes its outcome. `action` is the vocabulary, `active` the lanes
-//! of an active channel, `look` the view from outside, `context` and `directory` what a room sees and does not own,
-//! and `closing` its end.
+//! `doorway` choose the next action, and `done` takes its outcome. `action` is the vocabulary, `active` has the lanes
+//! of an active channel, and `look` is the view from outside. `context` and `directory` are the things that a room sees
+//! and does not own, and `closing` is its end.
 
 pub(crate) mod action;
 mod active;
@@ -111,57 +111,58 @@ use crate::values::deferral_key::DeferralKey;
 use crate::values::summary::Summary;
 use crate::{ChannelId, ChatMessage};
 
-/// One channel: its turn machine, and everything that carries the machine's decisions out.
+/// One channel: its turn machine, and everything that carries out the machine's decisions.
 #[derive(Debug)]
 pub(crate) struct Room {
     /// The time of the last event.
     at: Timestamp,
     turns: Turns,
     marks: Marks,
-    /// What was agreed when the discussion was opened.
+    /// The terms of the discussion, from when it was opened.
     discussion: Option<Arc<Discussion>>,
-    /// What only an active channel has.
+    /// The state that only an active channel has.
     active: Option<Box<Active>>,
 }
 
-/// What a room is.
+/// The parts of a room.
 impl Room {
     pub(crate) const fn id(&self) -> ChannelId {
         self.turns.channel
     }
 
-    /// A look at the room from outside.
+    /// Returns a read-only view of the room.
     pub(crate) fn look(&self) -> Look<'_> {
         let Self { at, turns, marks, discussion, active, .. } = self;
         let (discussion, active) = (discussion.as_ref(), active.as_deref());
         Look { at: *at, turns, marks, discussion, active }
     }
 
-    /// What was said of late, and who was handed it. An idle room remembers none of it.
+    /// Returns the recent messages, with the agents that got them. An idle room has none.
     pub(crate) fn inbox(&mut self) -> Option<&mut Inbox> {
         Some(&mut self.active.as_mut()?.inbox)
     }
 
-    /// What waits for agents' next turns waits here again: this room was in memory before.
+    /// Takes back the leftovers for agents' next turns, because this room was in memory before.
     pub(crate) fn keep_leftovers(&mut self, leftovers: Leftovers) {
         self.active.get_or_insert_default().inbox.keep_leftovers(leftovers);
     }
 
-    /// The end of the channel's time here.
+    /// Returns the operations for the end of the channel's time in this process.
     pub(crate) fn closing(&mut self) -> Closing<'_> {
         Closing { turns: &mut self.turns, active: self.active.as_deref_mut() }
     }
 
-    /// The guards of runs.
+    /// Returns the guards of runs.
     pub(crate) fn guards(&mut self) -> Guards<'_> {
         let Active { calls, inbox, .. } = &mut **self.active.get_or_insert_default();
         Guards { turns: &self.turns, calls, inbox }
     }
 }
 
-/// How an event is taken in.
+/// The handling of an event.
 impl Room {
-    /// Time is now this. Where it went back, what remained of every wait still remains.
+    /// Sets the room's clock. If `now` is earlier than the last event, every deadline shifts back by the difference, so
+    /// that the remaining waits are unchanged.
     #[inline]
     fn reach(&mut self, now: Timestamp) {
         if now < self.at {
@@ -188,8 +189,7 @@ impl Room {
         Step { cx, now, turns, marks, discussion: discussion.as_ref(), lanes }
     }
 
-    /// Brings everything in line with what the machine says now. A channel in which nothing goes on gets no
-    /// lanes for that.
+    /// Brings everything in line with the machine's current state. A channel without activity gets no lanes for that.
     fn settle(&mut self, cx: &Context<'_>, now: Timestamp) {
         if self.active.is_some() || self.turns.has_follows() {
             return self.step(cx, now).settle();
@@ -200,7 +200,7 @@ impl Room {
         }
     }
 
-    /// An event of which the lanes learn.
+    /// Handles an event that the lanes see.
     fn event(&mut self, cx: &Context<'_>, now: Timestamp, event: impl FnOnce(&mut Step<'_>)) {
         self.reach(now);
         let mut step = self.step(cx, now);
@@ -209,10 +209,10 @@ impl Room {
     }
 }
 
-/// What happens to the channel.
+/// The events of the channel.
 impl Room {
-    /// Takes an input in. `for_good`: it must be on the disk before the caller is answered. The stamp is
-    /// that of the state after it.
+    /// Feeds an input to the turn machine. With `for_good`, the caller is answered only after the new state is on the
+    /// disk. The stamp is that of the state after the input.
     pub(crate) fn input(
         &mut self,
         cx: &Context<'_>,
@@ -229,7 +229,7 @@ impl Room {
         (answer, self.turns.commit.newest())
     }
 
-    /// Lets expire what is due.
+    /// Fires every deadline that has passed.
     pub(crate) fn tick(&mut self, cx: &Context<'_>, now: Timestamp) {
         let is_set_back = now < self.at;
         self.reach(now);
@@ -238,9 +238,9 @@ impl Room {
             let _ = self.turns.submit(cx, now, &Input::Tick);
         }
         if due.is_some_and(|due| due.reason == DeadlineReason::Forget) {
-            // The turn machine forgets which messages it has seen, and the channel leaves memory. An event that
-            // was lost without notice could not be told from those that were heard any more: it is looked for
-            // now, once.
+            // The turn machine forgets the messages that it has seen, and the channel leaves memory. Afterwards an
+            // event that was lost unnoticed could no longer be distinguished from those that were heard, so the room
+            // looks for it now, once.
             let looks = cx.settings.time_limits.backfill.is_some();
             if looks && self.marks.is_unverified() {
                 self.backfill();
@@ -249,12 +249,12 @@ impl Room {
         self.settle(cx, now);
     }
 
-    /// A message was pushed.
+    /// Handles a message that was pushed.
     pub(crate) fn pushed(&mut self, cx: &Context<'_>, now: Timestamp, message: ChatMessage) {
         self.event(cx, now, |step| step.pushed(message));
     }
 
-    /// A message was edited.
+    /// Handles an edit of a message.
     pub(crate) fn edited(
         &mut self,
         cx: &Context<'_>,
@@ -286,7 +286,7 @@ impl Room {
         answer
     }
 
-    /// A message was deleted.
+    /// Handles the deletion of a message.
     pub(crate) fn deleted(&mut self, cx: &Context<'_>, now: Timestamp, message: MessageId) {
         if self.active.as_ref().is_some_and(|active| active.observed.is_some()) {
             self.event(cx, now, |step| step.observe_deletion(message));
@@ -301,12 +301,12 @@ impl Room {
         }
     }
 
-    /// An observed agent types.
+    /// Handles the typing of an observed agent.
     pub(crate) fn typing(&mut self, cx: &Context<'_>, now: Timestamp, agent: AgentKey) {
         self.event(cx, now, |step| step.observe_typing(agent));
     }
 
-    /// The host tells of its connections to the gateway.
+    /// Handles news of the host's connections to the gateway.
     pub(crate) fn gateway(&mut self, cx: &Context<'_>, now: Timestamp, news: Gateway) {
         self.event(cx, now, |step| {
             if step.gateway_tells(news) {
@@ -315,7 +315,7 @@ impl Room {
         });
     }
 
-    /// Looks for messages that were lost without notice.
+    /// Looks for messages that were lost unnoticed.
     pub(crate) fn backfill(&mut self) {
         if self.turns.keeps_turns() {
             let reads = &mut self.active.get_or_insert_default().reads;
@@ -323,7 +323,7 @@ impl Room {
         }
     }
 
-    /// Records a channel that was just created, with the guide that is to be posted in it.
+    /// Records a channel that was just created, with the guide to post in it.
     pub(crate) fn create(
         &mut self,
         cx: &Context<'_>,
@@ -345,7 +345,7 @@ impl Room {
         Ok(self.turns.commit.newest())
     }
 
-    /// The initiator concludes its discussion.
+    /// Concludes the discussion for its initiator.
     pub(crate) fn conclude(
         &mut self,
         cx: &Context<'_>,
@@ -370,7 +370,7 @@ impl Room {
         Ok(self.turns.commit.newest())
     }
 
-    /// An operator does this with what of the discussion could not be delivered.
+    /// Handles an operator's decision about the undelivered part of the discussion.
     pub(crate) fn redress(
         &mut self,
         cx: &Context<'_>,
@@ -389,8 +389,8 @@ impl Room {
         Ok(self.turns.commit.newest())
     }
 
-    /// Puts the agent's run off until its turn comes, if it may not run now and that may change. `None`
-    /// where it may run, or never may.
+    /// Defers the agent's run until its turn comes, if it may not run now and that may change. `None` if it may run, or
+    /// never may.
     pub(crate) fn defer(
         &mut self,
         cx: &Context<'_>,
@@ -410,7 +410,7 @@ impl Room {
         Some((reason, deferrals.get_or_insert_default().defer(agent, key, until)))
     }
 
-    /// The run that was put off was told, or its caller waited no longer.
+    /// Records that the host of a deferred run learned of the turn, or that its caller no longer waited.
     pub(crate) fn deferral_told(&mut self, cx: &Context<'_>, now: Timestamp, told: bool) {
         self.event(cx, now, |step| {
             if told {
@@ -420,27 +420,27 @@ impl Room {
     }
 }
 
-/// What is to be done, and what came of it.
+/// The actions of the room, and their outcomes.
 impl Room {
-    /// What listeners are to be told at once, by the caller.
+    /// Returns the next event for listeners. The caller publishes it at once.
     pub(crate) fn next_news(&mut self) -> Option<Announcement> {
         self.turns.commit.next_news()
     }
 
-    /// An instant action, to be performed at once by the caller.
+    /// Returns the next signal. The caller performs it at once.
     pub(crate) fn next_signal(&mut self) -> Option<Signal> {
         self.active.as_mut()?.signals.pop_front()
     }
 
-    /// Lets the next action start that may start now: it stands at the door then. Returns whether there was one. Asked by the
-    /// driver's loop only, until there is none.
+    /// Starts the next action that may start now, and puts it into the doorway. Returns whether there was one. Only the
+    /// driver's loop calls it, until there is none.
     pub(crate) fn next_action(
         &mut self,
         cx: &Context<'_>,
         now: Timestamp,
         door: &mut Doorway<'_>,
     ) -> bool {
-        // Memory that no commit of this room needs goes to other rooms.
+        // Other rooms may use memory that no commit of this room needs.
         if let Some(spare) = self.turns.commit.returned.take() {
             door.buffers.put(spare);
         }
@@ -451,7 +451,8 @@ impl Room {
         self.step(cx, now).next_action(door)
     }
 
-    /// An action ended. Returns what it was admitted for, where it had to be. One that is not under way any more is ignored.
+    /// Handles the end of an action. Returns what it was admitted for, if it needed that. An action that is no longer
+    /// in progress is ignored.
     pub(crate) fn done(
         &mut self,
         cx: &Context<'_>,
@@ -472,7 +473,7 @@ impl Room {
         admitted
     }
 
-    /// The chat answers again, or it is this room's turn to ask whether it does.
+    /// Retries at once, because the chat answers again, or because it is this room's turn to ask whether it does.
     pub(crate) fn retry_now(&mut self) {
         if let Some(active) = &mut self.active {
             active.retry_now();

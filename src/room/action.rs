@@ -1,4 +1,4 @@
-//! What a room asks its runtime to do, and what may come of it.
+//! The actions that a room asks its runtime for, and their outcomes.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::values::extras::Extras;
 
 pub(crate) use crate::admission::AccountKey as Account;
 
-/// Names an action of a room from its start to its end.
+/// Identifies an action of a room from its start to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ActionId(pub(crate) u64);
 
@@ -28,25 +28,25 @@ pub(crate) struct ActionId(pub(crate) u64);
 pub(crate) struct Started {
     pub(crate) id: ActionId,
     pub(crate) action: Action,
-    /// When the runtime ends it as unanswered.
+    /// The time when the runtime ends it as unanswered.
     pub(crate) time_out: Option<Timestamp>,
-    /// While it waits for an answer it is not polled beyond this time: the chat may have forgotten its nonce by then, with which another process may have posted
-    /// while this one stood still.
+    /// The time until which it may be polled while it waits for an answer. Later the chat may have forgotten its nonce.
+    /// Another process may have posted with that nonce while this process stood still.
     pub(crate) not_after: Option<Timestamp>,
 }
 
-/// One thing to do. Each is one attempt; repeating it is the room's decision.
+/// One thing to do. Each action is one attempt, because the room decides about retries.
 #[derive(Debug)]
 pub(crate) enum Action {
     /// Store the room's record.
     Commit(Commit),
-    /// Read the room's record, to find out whose it is.
+    /// Read the room's record, to find out which process wrote it.
     ReadBack,
     /// Post a message.
     Post { account: Account, post: Post },
     /// Let the host's waker call an agent.
     Wake(Box<WakeRequest>),
-    /// Delete a message of the moderator's, or of another account's.
+    /// Delete a message of the moderator, or of another account.
     Delete { message: MessageId, is_own: bool },
     /// Read who can see the channel.
     Members,
@@ -60,24 +60,24 @@ pub(crate) enum Action {
     WakeRoom { room: crate::ChannelId, first: Option<AgentKey> },
 }
 
-/// What a hosted agent is given with its turn.
+/// The data that a hosted agent gets with its turn.
 #[derive(Debug)]
 pub(crate) struct CallRequest {
     pub(crate) agent: AgentKey,
-    /// `None` for the run after a reminder.
+    /// The turn. `None` for the run after a reminder.
     pub(crate) turn: Option<TurnId>,
     pub(crate) run: RunId,
     pub(crate) attempt: u8,
     pub(crate) newest: Option<MessageId>,
     pub(crate) brought: Brought,
     pub(crate) late: Option<Box<Late>>,
-    /// Whether its newest reply said nothing new.
+    /// `true` if its newest reply said nothing new.
     pub(crate) repeated: bool,
-    /// Whether the turn waits already.
+    /// `true` if the turn already waits.
     pub(crate) paused: bool,
 }
 
-/// What the host's waker is given.
+/// The data for the host's waker.
 #[derive(Debug)]
 pub(crate) struct WakeRequest {
     pub(crate) agent: AgentKey,
@@ -85,12 +85,12 @@ pub(crate) struct WakeRequest {
     pub(crate) attempt: u8,
     pub(crate) newest: Option<MessageId>,
     pub(crate) brought: Brought,
-    /// Whether its newest reply said nothing new.
+    /// `true` if the agent's newest reply said nothing new.
     pub(crate) repeated: bool,
     pub(crate) deferral: Option<DeferralKey>,
 }
 
-/// What the orchestrator is asked.
+/// The question to the orchestrator.
 #[derive(Debug)]
 pub(crate) struct ConsultRequest {
     pub(crate) agent: AgentKey,
@@ -98,30 +98,31 @@ pub(crate) struct ConsultRequest {
     pub(crate) messages: Vec<Arc<ChatMessage>>,
 }
 
-/// What came of an action.
+/// The outcome of an action.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// The record is stored under this revision.
     Committed(Revision),
-    /// The store holds another record.
+    /// The store has another record.
     Conflict,
-    /// The store takes nothing more of this process for the channel, whatever it holds: it is another process's.
+    /// The store accepts no more commits of this process for the channel, whatever its record is, because the channel
+    /// belongs to another process.
     Elsewhere,
-    /// What the store holds.
+    /// The stored record.
     Record(Option<Box<StoredChannel>>),
-    /// It was posted, now or by an earlier attempt.
+    /// The message is posted, by this attempt or an earlier one.
     Posted(MessageId),
-    /// The message does not exist any more.
+    /// The message no longer exists.
     Deleted,
-    /// Who can see the channel.
+    /// The accounts that can see the channel.
     Members(Vec<crate::UserId>),
     /// Messages, in any order.
     Page(Vec<ChatMessage>),
     /// The agent returned.
     Answered { answer: AgentAnswer, took_all: bool },
-    /// The orchestrator returned: with a text to be posted, with none, or failed.
+    /// The orchestrator returned. It has a text to post, or none, or failed.
     Consulted(ConsultAnswer),
-    /// What the host's waker did.
+    /// The result of the host's waker.
     WakeOutcome(WakeOutcome),
     /// The callback room has stored its wake, or there is none.
     RoomWoken,
@@ -130,7 +131,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The message that was posted, or why it was not.
+    /// Returns the posted message, or why it was not posted.
     pub(crate) fn into_posted(self) -> Option<Result<MessageId, Failure>> {
         if let Self::Posted(message) = self {
             return Some(Ok(message));
@@ -138,7 +139,7 @@ impl Outcome {
         self.into_failure().map(Err)
     }
 
-    /// The messages that were read, or why they were not.
+    /// Returns the messages that were read, or why they were not.
     pub(crate) fn into_page(self) -> Option<Result<Vec<ChatMessage>, Failure>> {
         if let Self::Page(messages) = self {
             return Some(Ok(messages));
@@ -146,7 +147,7 @@ impl Outcome {
         self.into_failure().map(Err)
     }
 
-    /// Who can see the channel, or why that could not be read.
+    /// Returns the accounts that can see the channel, or why they could not be read.
     pub(crate) fn into_members(self) -> Option<Result<Vec<crate::UserId>, Failure>> {
         if let Self::Members(users) = self {
             return Some(Ok(users));
@@ -154,7 +155,7 @@ impl Outcome {
         self.into_failure().map(Err)
     }
 
-    /// What the host's waker did, or why it failed.
+    /// Returns the result of the host's waker, or why it failed.
     pub(crate) fn into_woken(self) -> Option<Result<WakeOutcome, Failure>> {
         if let Self::WakeOutcome(woken) = self {
             return Some(Ok(woken));
@@ -162,49 +163,49 @@ impl Outcome {
         self.into_failure().map(Err)
     }
 
-    /// Why the attempt failed, if it did.
+    /// Returns why the attempt failed, if it did.
     pub(crate) fn into_failure(self) -> Option<Failure> {
         if let Self::Failed(failure) = self { Some(failure) } else { None }
     }
 }
 
-/// What a hosted agent returned.
+/// The answer of a hosted agent.
 #[derive(Debug)]
 pub(crate) enum AgentAnswer {
-    /// What of the reply is delivered, and what becomes of the turn then.
+    /// The part of the reply that is delivered, and how the turn ends then.
     Say { said: Said, end: ReplyEnd },
-    /// Nothing to say.
+    /// The agent has nothing to say.
     Pass,
-    /// It failed or panicked.
+    /// The agent failed or panicked.
     Failed,
 }
 
-/// What the orchestrator returned.
+/// The answer of the orchestrator.
 #[derive(Debug)]
 pub(crate) enum ConsultAnswer {
-    /// This is to be posted.
+    /// This text is posted.
     Say { text: String, extras: Option<Arc<Extras>> },
     /// The messages count as answered.
     Pass,
-    /// It failed or panicked: the messages are handed to the agent.
+    /// It failed or panicked, so the agent gets the messages.
     Failed,
 }
 
-/// Why an action was started: what its outcome is for.
+/// The purpose of an action, which receives its outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Commit,
     ReadBack,
-    /// The head of the voice lane is posted.
+    /// Posts the head of the voice lane.
     Voice,
-    /// The parts of the reply are looked for.
+    /// Looks for the parts of the reply.
     FindPart,
-    /// The host's waker is asked.
+    /// Asks the host's waker.
     Wake,
     Delete(MessageId),
-    /// Something of the chat is read.
+    /// Reads something of the chat.
     Read,
-    /// Whether the chat answers again.
+    /// Finds out whether the chat answers again.
     Probe,
     Call {
         agent: AgentKey,
@@ -219,37 +220,37 @@ pub(crate) enum Purpose {
 pub(crate) struct Lost {
     pub(crate) agent: AgentKey,
     pub(crate) run: RunId,
-    /// How many of its parts are in the channel, and how many it has.
+    /// The number of its parts in the channel, and the number of all its parts.
     pub(crate) posted: usize,
     pub(crate) parts: usize,
-    /// How the last attempt failed.
+    /// The failure of the last attempt.
     pub(crate) failure: Option<PostFailure>,
 }
 
-/// An action without duration: performed by the caller of the room, at once and in order.
+/// An action without duration. The caller of the room performs it at once and in order.
 #[derive(Debug)]
 pub(crate) enum Signal {
-    /// Tell the agent of this call that its turn was taken away.
+    /// Tells the agent of this call that its turn was taken away.
     Cancel(ActionId),
-    /// Drop the call of an agent that did not return after it was cancelled.
+    /// Drops the call of an agent that did not return after it was cancelled.
     Drop(ActionId),
-    /// Another process has the channel: tell the agent of this call that its turn was taken away, and drop the call at this time, if the agent
-    /// has not returned.
+    /// Tells the agent of this call that its turn was taken away, because another process has the channel. If the agent
+    /// has not returned at this time, drops the call.
     Leave { id: ActionId, drop_at: Timestamp },
-    /// Tell the agent of this call that its turn waits, or goes on.
+    /// Tells the agent of this call that its turn waits, or goes on.
     Pause { id: ActionId, waits: bool },
-    /// Tell the agent of this call that it takes long.
+    /// Tells the agent of this call that it takes long.
     Slow(ActionId),
-    /// Tell listeners that a reply could not be posted.
+    /// Tells listeners that a reply could not be posted.
     ReplyLost(Lost),
-    /// Tell that the run of this turn is cut off at this time, if it does not end before.
+    /// Reports that the run of this turn is cut off at this time, if it does not end before.
     Overrun { agent: AgentKey, turn: TurnId, ends_at: Timestamp },
-    /// Hand people's messages to the agent of this call.
+    /// Passes people's messages to the agent of this call.
     Inject { id: ActionId, agent: AgentKey, messages: Vec<Arc<ChatMessage>> },
-    /// Drop the question to the orchestrator.
+    /// Drops the question to the orchestrator.
     DropConsult(ActionId),
-    /// Tell a run that was put off that its turn has come.
+    /// Tells a deferred run that its turn has come.
     TellDeferred { key: DeferralKey, turn: TurnId },
-    /// Those who waited for these deferrals wait in vain.
+    /// Drops these deferrals, so their waiters get `None`.
     DropDeferrals(Vec<DeferralKey>),
 }

@@ -1,4 +1,4 @@
-//! What only an active channel has: the lanes, each with its own data.
+//! The lanes and caches that exist only while a channel is active.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -22,40 +22,41 @@ use super::requests::Requests;
 use super::voice::{Summons, VoiceItem, VoiceLane};
 use crate::values::message::Nonce;
 
-/// What only an active channel has: each lane with its own data.
+/// The state that only an active channel has. Each lane has its own data.
 #[derive(Debug, Default)]
 pub(super) struct Active {
     pub(super) inbox: Inbox,
     pub(super) commands: Commands,
     pub(super) reply: Option<ReplyDelivery>,
-    /// A reply that goes back to its agent once it is known what became of its part under way.
+    /// A withdrawn reply. It goes back to its agent once the outcome of its part in progress is known.
     pub(super) withdrawn: Option<Box<WithdrawnReply>>,
     pub(super) voice: VoiceLane,
     pub(super) summons: Summons,
-    /// Nothing before the first deletion.
+    /// `None` until a message is deleted for the first time.
     pub(super) cleanup: Option<Box<Cleanup>>,
     pub(super) reads: Reads,
-    /// Nothing but in discussions.
+    /// Present only in discussions.
     pub(super) outbox: Option<Box<Outbox>>,
     pub(super) calls: Calls,
     pub(super) overruns: Overruns,
-    /// Nothing where no agent is observed.
+    /// `None` if no agent is observed.
     pub(super) observed: Option<Box<Observation>>,
     pub(super) consult: Option<Box<Consult>>,
-    /// Nothing before the first run that is put off.
+    /// `None` until a run is deferred for the first time.
     pub(super) deferrals: Option<Box<Deferrals>>,
     pub(super) chat: ChatHealth,
     pub(super) requests: Requests,
     pub(super) signals: VecDeque<Signal>,
-    /// Up to which of people's messages that no agent took the channel was woken.
+    /// The last of people's unserved messages that the channel was woken for.
     pub(super) woken_for: Option<MessageId>,
-    /// Used again for the messages of a reply.
+    /// A buffer for the messages of a reply.
     pub(super) receipt: Vec<MessageId>,
 }
 
 impl Active {
-    /// An event tells of a message of this author with this nonce: any account can choose another's nonce.
-    /// Returns whether it is the post of the voice lane's head, and no answer to that is waited for.
+    /// Handles an event about a message of this author with this nonce. The author matters, because any account can
+    /// choose another's nonce. Returns whether the message is the post of the voice lane's head, while no answer to
+    /// that post is awaited.
     pub(super) fn arrived(&mut self, nonce: Nonce, author: Author, message: MessageId) -> bool {
         if let Some(withdrawn) = &mut self.withdrawn {
             withdrawn.told_of(nonce, author, message);
@@ -81,8 +82,8 @@ impl Active {
             && self.outbox.as_ref().is_none_or(|outbox| outbox.is_at_rest())
     }
 
-    /// Whether a lane may have an action to offer. What waits for its state to be stored has none: the end of the commit
-    /// is an event.
+    /// Returns whether a lane may have an action to offer. A lane that waits for its state to be stored has none,
+    /// because the end of the commit is an event.
     pub(super) fn may_act(&self, commit: &CommitState) -> bool {
         let is_stored = |stamp| commit.is_committed(stamp);
         let voice = !self.voice.is_under_way()
@@ -104,8 +105,8 @@ impl Active {
             || self.chat.is_probing()
     }
 
-    /// The first moment after this one at which something is due. What is due already waits for something else, and
-    /// hides no later moment, not even of its own lane.
+    /// Returns the first moment after this one at which something is due. A deadline that has passed already waits for
+    /// something else, and must not hide a later moment, not even of its own lane.
     pub(super) fn next_deadline(&self, at: Timestamp) -> Option<Timestamp> {
         let reply = self.reply.as_ref();
         let single = [
@@ -145,8 +146,8 @@ impl Active {
         *commanded_at = commanded_at.map(|at| at.saturating_sub(by));
     }
 
-    /// The chat answers again, or it is this room's turn to ask whether it does: what waits for it may be tried at
-    /// once. How often a chat that is away is asked is decided for all rooms together.
+    /// Retries at once, because the chat answers again, or because it is this room's turn to ask whether it does. How
+    /// often a chat that is away is asked is decided for all rooms together.
     pub(super) fn retry_now(&mut self) {
         self.voice.retry_now();
         if let Some(outbox) = &mut self.outbox {
@@ -157,7 +158,8 @@ impl Active {
         }
     }
 
-    /// Another process has the channel: what is under way is taken away, and nothing is posted any more.
+    /// Ends all work, because another process has the channel. Runs in progress are taken away, and no message is
+    /// posted after this.
     pub(super) fn abandon(&mut self, now: Timestamp) {
         let Self { calls, consult, signals, voice, cleanup, .. } = self;
         let left = calls.abandon(now).into_iter();
@@ -171,7 +173,7 @@ impl Active {
         (self.reply, self.withdrawn, self.observed) = (None, None, None);
     }
 
-    /// The run of a hosted agent and the question to the orchestrator are not waited for any more.
+    /// Stops waiting for the run of a hosted agent and for the question to the orchestrator.
     pub(super) fn abandon_runs(&mut self, now: Timestamp) {
         if let Some((agent, run)) = self.calls.current().map(|call| (call.agent, call.run)) {
             if let Some(call) = self.calls.cancel(now, agent, Some(run)) {
@@ -182,7 +184,7 @@ impl Active {
         self.signals.extend(consult.map(Signal::DropConsult));
     }
 
-    /// From now on it is as if nothing had been said here, and nothing is wanted.
+    /// Forgets everything, as if no message had been written here.
     pub(super) fn forget_all(&mut self) {
         self.calls.forget_trigger();
         self.voice.clear();

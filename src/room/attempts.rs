@@ -1,4 +1,4 @@
-//! When an action that failed is tried again.
+//! Decides when a failed action is tried again.
 
 use std::time::Duration;
 
@@ -6,49 +6,50 @@ use dirigent_core::{Settlement, Timestamp};
 
 use crate::values::error::{Certainty, ErrorKind, PostFailure};
 
-/// How long after it was started a post may still arrive in the channel.
+/// The time after the start of a post during which it may still arrive in the channel.
 pub(crate) const LANDS_WITHIN: Duration = Duration::from_secs(15);
-/// How long a part in doubt is repeated with its nonce: two minutes, for which a chat surely remembers a
-/// nonce, less the time that a repetition may take to arrive. Discord says "a few minutes".
+/// The time for which a part in doubt is repeated with its nonce. A chat surely remembers a nonce for two minutes. The
+/// time that a repetition may need to arrive is subtracted from that. Discord says "a few minutes".
 pub(crate) const REPEAT_WITHIN: Duration = Duration::from_secs(120 - LANDS_WITHIN.as_secs());
 
-/// Whether the chat may have forgotten a nonce that was first used at this time, before a repetition that
-/// is started now arrives. A clock that was set back proves nothing, so the nonce counts as forgotten.
+/// Returns whether the chat may have forgotten a nonce that was first used at this time, before a repetition that
+/// starts now arrives. A clock that was set back proves nothing, so the nonce then counts as forgotten.
 pub(crate) fn is_forgotten(used: Timestamp, now: Timestamp) -> bool {
     now < used || now.since(used) >= REPEAT_WITHIN
 }
 
-/// When a nonce was first used, after the clock was set back by at least this much: from then on it counts as forgotten.
+/// Returns the first use of a nonce after the clock was set back by at least this much. From then on the nonce counts
+/// as forgotten.
 pub(crate) fn aged(used: Timestamp, by: Duration) -> Timestamp {
     used.saturating_sub(by + REPEAT_WITHIN)
 }
 
-/// Why an attempt at the chat or the store did not succeed, and what may be concluded.
+/// The reason why an attempt at the chat or the store failed, and what it proves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// What kind of failure it was.
+    /// The kind of failure.
     pub(crate) kind: ErrorKind,
     /// The chat's own number for it.
     pub(crate) code: Option<u64>,
-    /// Whether the request may have been carried out.
+    /// Says whether the request may have been carried out.
     pub(crate) certainty: Certainty,
-    /// How long to wait before the next attempt, where the other side said so.
+    /// The time to wait before the next attempt, if the other side said so.
     pub(crate) retry_after: Option<Duration>,
-    /// When the attempt was decided on.
+    /// The time when the attempt was decided.
     pub(crate) began: Timestamp,
 }
 
 /// The longest wait that the chat or the pace may ask for.
 pub(crate) const LIMIT_MAX: Duration = Duration::from_secs(300);
 
-/// What a failure says about the next attempt.
+/// The meaning of a failure for the next attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
     /// The same request would fail again.
     Definite,
-    /// The chat asks to wait this long.
+    /// The chat asks to wait for this time.
     Limited(Duration),
-    /// The other side does not answer, or is out of order.
+    /// The other side does not answer, or has a server error.
     Away,
 }
 
@@ -69,7 +70,7 @@ impl Failure {
         }
     }
 
-    /// Whether no further attempt is made: it would fail again, or would have to wait too long.
+    /// Returns whether no further attempt is made, because it would fail again, or would have to wait too long.
     pub(crate) fn is_final(&self) -> bool {
         match self.trouble() {
             Trouble::Definite => true,
@@ -78,7 +79,7 @@ impl Failure {
         }
     }
 
-    /// How the failure settles an effect that is given up.
+    /// Returns how the failure settles an effect that is given up.
     pub(crate) fn settlement(&self, now: Timestamp) -> Settlement {
         match self.certainty {
             Certainty::NotDone => {
@@ -89,32 +90,32 @@ impl Failure {
     }
 }
 
-/// The wait before the second attempt at a request, where the other side did not say how long.
+/// The wait before the second attempt at a request, if the other side did not say how long.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// The shortest wait between two attempts, also where the other side asks for none: a chat that always does
-/// would keep the driver busy with nothing else.
+/// The shortest wait between two attempts, even if the other side asks for none, because such a chat would keep the
+/// driver busy with nothing else.
 const SHORTEST_WAIT: Duration = Duration::from_millis(50);
-/// The longest wait between two attempts, where the other side did not say how long.
+/// The longest wait between two attempts, if the other side did not say how long.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// The attempts at one request: how many failed, and when the next one may be made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Attempts {
     failed: u32,
-    /// How often the wait was doubled: a wait that the other side asked for is none of them.
+    /// The number of times that the wait was doubled. A wait that the other side asked for does not count.
     doubled: u32,
     next_at: Option<Timestamp>,
-    /// Whether the other side asked for that wait.
+    /// `true` if the other side asked for that wait.
     is_asked: bool,
 }
 
 impl Attempts {
-    /// Whether an attempt may be made now.
+    /// Returns whether an attempt may be made now.
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         self.next_at.is_none_or(|next| next <= now)
     }
 
-    /// When the next attempt may be made, if that lies ahead.
+    /// Returns when the next attempt may be made, if that time lies ahead.
     pub(crate) const fn next_at(&self) -> Option<Timestamp> {
         self.next_at
     }
@@ -123,8 +124,8 @@ impl Attempts {
         self.failed
     }
 
-    /// An attempt failed. The next one waits twice as long as this one did, but at least as long as the
-    /// other side asked.
+    /// Records that an attempt failed. The next wait is twice as long as the last one, but at least as long as the
+    /// other side asked for.
     pub(crate) fn back_off(&mut self, now: Timestamp, retry_after: Option<Duration>) {
         self.back_off_between(now, retry_after, FIRST_WAIT, LONGEST_WAIT);
     }
@@ -146,20 +147,20 @@ impl Attempts {
         self.next_at = Some(now + wait.max(SHORTEST_WAIT));
     }
 
-    /// The next attempt may be made at this time; nothing failed.
+    /// Sets the time of the next attempt, without a failure.
     pub(crate) const fn wait_until(&mut self, at: Timestamp) {
         self.next_at = Some(at);
         self.is_asked = true;
     }
 
-    /// The next attempt may be made at once, unless the other side asked to wait.
+    /// Allows the next attempt at once, unless the other side asked to wait.
     pub(crate) const fn retry_now(&mut self) {
         if !self.is_asked {
             self.next_at = None;
         }
     }
 
-    /// Time went back by this much: what remained of the wait still remains.
+    /// Shifts the wait back after the clock was set back by this much, so that the rest of the wait stays the same.
     pub(crate) fn move_back(&mut self, by: Duration) {
         if let Some(next) = &mut self.next_at {
             *next = next.saturating_sub(by);

@@ -1,4 +1,4 @@
-//! What a message of ours has besides its text.
+//! The parts of our message besides its text.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use crate::values::embed::Embed;
 use crate::values::extras::Extras;
 use crate::values::reply_file::ReplyFile;
 
-/// What a message of ours has besides its text.
+/// The parts of our message besides its text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Beside {
     pub(crate) reply_to: Option<MessageId>,
-    /// Whose embeds it shows.
+    /// The extras with its embeds.
     pub(crate) extras: Option<Arc<Extras>>,
-    /// What it brings.
+    /// The files of the message.
     pub(crate) files: Box<[ReplyFile]>,
 }
 

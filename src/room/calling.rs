@@ -1,4 +1,4 @@
-//! The run of a hosted agent: it is permitted, called, handed what people say, and cancelled.
+//! The run of a hosted agent: it is permitted, called, given people's messages, and cancelled.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::admission::{Claim, ClaimKind};
 use crate::settings::LostRuns;
 use crate::values::stage::DriverStage;
 
-/// How long a run of another process is waited for after a restart, where no deadline is set.
+/// The time for which a run of another process is waited for after a restart, if no deadline is set.
 const KEPT_RUN_MAX: Duration = Duration::from_secs(600);
 
 /// Calls agents, and takes their runs away.
 impl Step<'_> {
-    /// Asks for the run of a hosted agent: of this turn, or, without one, the run after a reminder, if that is still
-    /// permitted. Where it runs the agent is called once that is stored, and its trigger is settled then. Returns
-    /// whether it does.
+    /// Asks for the run of a hosted agent: the run of this turn, or, without a turn, the run after a reminder if that
+    /// is still permitted. If it may run, the agent is called once the state is stored, and its trigger is settled
+    /// then. Returns whether it may run.
     pub(super) fn start_run(
         &mut self,
         ticket: Ticket,
@@ -30,14 +30,14 @@ impl Step<'_> {
         turn: Option<TurnId>,
         attempt: u8,
     ) -> bool {
-        // By now the agent may have the floor: then its run is that of its turn, and a trigger asks for that.
+        // The agent may have the floor by now. Then its run belongs to its turn, and a trigger asks for it.
         if turn.is_none() && self.turns.view().permit() != Some(agent) {
             return false;
         }
         let run = hosted_run(ticket);
         let gate = Input::Gate { agent: Some(agent), run: Some(run), latest: None };
         let _ = self.turns.submit(self.cx, self.now, &gate);
-        // Where no turns are kept every agent may speak, and no run starts by that.
+        // In a channel without turns every agent may speak, so no run starts.
         if self.turns.view().run() != Some(run) {
             return false;
         }
@@ -60,7 +60,7 @@ impl Step<'_> {
         true
     }
 
-    /// Calls the agent whose run is permitted, once that is stored and what it is handed is in memory.
+    /// Calls the agent with the permitted run, once the state is stored and its messages are in memory.
     pub(super) fn offer_call(
         &mut self,
         door: &mut Doorway<'_>,
@@ -72,7 +72,7 @@ impl Step<'_> {
         if !is_ready || cx.stage >= DriverStage::Stopping || is_holding {
             return None;
         }
-        // What runs goes on while the channel is on hold; this agent was not called yet.
+        // A run goes on while the channel is on hold, but this agent was not called yet.
         if self.turns.view().pause().is_some() {
             return None;
         }
@@ -97,8 +97,8 @@ impl Step<'_> {
         Some(id)
     }
 
-    /// Takes the permission from the call under way. Its agent learns of it at once, and the call is dropped if
-    /// it goes on for longer than the grace.
+    /// Takes the permission from the call in progress. Its agent learns it at once. If the agent goes on for longer
+    /// than the grace, the call is dropped.
     pub(super) fn cancel_call(&mut self, agent: AgentKey, run: Option<RunId>) {
         if let Some(call) = self.lanes.calls.cancel(self.now, agent, run) {
             // An agent that takes too long over a message may do so each time.
@@ -111,8 +111,8 @@ impl Step<'_> {
         }
     }
 
-    /// People's messages are handed to the agent of this turn: now if the library has called it, else
-    /// with its next call. Where the host runs it, they stand in the channel.
+    /// Passes people's messages to the agent of this turn. If the library has called it, it gets them now, otherwise
+    /// with its next call. An agent that the host runs reads them in the channel.
     pub(super) fn hand_over(&mut self, agent: AgentKey, turn: TurnId, mut span: Span) {
         self.turns.commit.change();
         self.lanes.inbox.keep_unserved(span);
@@ -129,7 +129,7 @@ impl Step<'_> {
         }
     }
 
-    /// People's messages go to the agent that runs, as far as they are in memory; the others are read.
+    /// Passes people's messages in memory to the running agent, and reads the others.
     pub(super) fn inject_pending(&mut self) {
         let Some(Inject { agent, span, .. }) = self.lanes.calls.inject else {
             return;
@@ -152,11 +152,11 @@ impl Step<'_> {
         self.lanes.signals.push_back(Signal::Inject { id, agent, messages });
     }
 
-    /// What ran in the earlier process is gone. A reply that is being delivered is not a run.
+    /// Handles the loss of runs of the earlier process. A reply that is being delivered is not a run.
     pub(super) fn lose_runs(&mut self) {
         let cx = self.cx;
         let view = self.turns.view();
-        // Its bot goes on by itself.
+        // The bot of an observed agent goes on by itself.
         let observed = view.speaker().and_then(|agent| cx.directory.observed(agent));
         if observed.is_some() && view.run().is_some_and(is_observed_run) {
             return;
@@ -168,11 +168,12 @@ impl Step<'_> {
             return self.keep_run();
         }
         let rerun = cx.settings.hooks.lost_runs == LostRuns::Rerun;
-        // There may have been no run; then nothing changed.
+        // There may have been no run, and then nothing changes.
         let _ = self.turns.submit(cx, self.now, &Input::RunsLost { rerun });
     }
 
-    /// The run goes on in another process. Where it has no deadline it gets one: that process may be gone.
+    /// Keeps a run that goes on in another process. If it has no deadline it gets one, because that process may be
+    /// gone.
     fn keep_run(&mut self) {
         let machine = &self.turns.machine;
         let State { floor, reminders, .. } = &machine.snapshot().state;
@@ -188,7 +189,7 @@ impl Step<'_> {
         }
     }
 
-    /// Ends a run that outlived its process, when it was waited for long enough.
+    /// Ends a run that outlived its process, after it was waited for long enough.
     pub(super) fn end_kept_run(&mut self) -> bool {
         let Some(KeptRun { run, until }) = self.lanes.calls.kept.as_deref().copied() else {
             return false;

@@ -1,4 +1,4 @@
-//! Whether the chat answers this room, whether the room hears the chat, and whether it can say anything.
+//! The health of the connection between this room and the chat: outgoing requests, incoming events, and the store.
 
 use std::time::Duration;
 
@@ -7,114 +7,117 @@ use dirigent_core::Timestamp;
 use super::action::Account;
 use crate::values::error::ErrorKind;
 
-/// How long requests may fail, the gateway be lost or the store take nothing, until the turn machine is
-/// told that the chat is away.
+/// The time for which requests may fail, the gateway may be lost or the store may accept nothing, until the turn
+/// machine learns that the chat is away.
 const TOLERANCE: Duration = Duration::from_secs(5);
 /// The time from one probe to the next.
 const PROBE_EVERY: Duration = Duration::from_secs(10);
-/// How long the newest message is waited for after a new session began.
+/// The time for which the newest message is awaited after a new session began.
 pub(crate) const NEWEST_WITHIN: Duration = Duration::from_secs(30);
-/// How often the history is looked at while nothing is heard.
+/// The interval at which the history is read while no events are heard.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
 
-/// What the room's own requests and the host say about the chat.
+/// The state of the chat, according to the room's own requests and to the host.
 #[derive(Debug, Default)]
 pub(crate) struct ChatHealth {
     trouble: Option<Box<Trouble>>,
     deaf: Option<Box<Deaf>>,
-    /// A new session began, and what was missed before is neither read nor told: until then the newest message
-    /// is waited for. A further loss of the gateway changes nothing in that.
+    /// The time until which the newest message is awaited. A new session began, and the missed messages are neither
+    /// read nor reported. A further loss of the gateway changes nothing in that.
     newest_by: Option<Timestamp>,
-    /// Since when the store takes nothing: then nothing can be said either, and no agent can begin its turn.
+    /// The time since when the store accepts nothing. Then no message can be posted either, and no agent can begin its
+    /// turn.
     unstored_since: Option<Timestamp>,
-    /// Whether the turn machine was told that the chat is away.
+    /// `true` if the turn machine knows that the chat is away.
     is_told: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Trouble {
-    /// Whose requests fail.
+    /// The account whose requests fail.
     account: Account,
-    /// Since when.
+    /// The time since when they fail.
     since: Timestamp,
-    /// When the chat itself said that it goes on, where it did.
+    /// The time when the chat goes on, if the chat itself told it.
     until: Option<Timestamp>,
     kind: ErrorKind,
-    /// When it is asked whether it answers again, if nothing else is asked.
+    /// The time of the next probe, if there is no other request.
     probe_at: Timestamp,
 }
 
-/// The host has no connection to the gateway: nothing that is said is heard.
+/// A lost connection to the gateway: no messages are heard.
 #[derive(Clone, Copy, Debug)]
 struct Deaf {
     since: Timestamp,
-    /// When the history is looked at next.
+    /// The time when the history is read next.
     look_at: Timestamp,
-    /// The connection is back with a new session: nothing is heard until it is known what was missed.
+    /// `true` if the connection is back with a new session. The channel counts as unheard until the missed messages are
+    /// known.
     stands: bool,
 }
 
 impl Trouble {
-    /// From when on the turn machine is to know.
+    /// Returns the time from which on the turn machine must know.
     fn matters_at(&self) -> Timestamp {
         if self.until.is_some() { self.since } else { self.since + TOLERANCE }
     }
 }
 
 impl ChatHealth {
-    /// Whether nothing is known to be wrong, nothing was told to be, and nothing is waited for.
+    /// Returns whether no trouble is known, the machine knows of none, and nothing is awaited.
     pub(crate) const fn is_well(&self) -> bool {
         let is_heard = self.deaf.is_none() && self.newest_by.is_none();
         self.trouble.is_none() && is_heard && self.unstored_since.is_none() && !self.is_told
     }
 
-    /// Since when requests fail, and how.
+    /// Returns since when requests fail, and the kind of failure.
     pub(crate) fn failing(&self) -> Option<(Timestamp, ErrorKind)> {
         self.trouble.as_ref().map(|trouble| (trouble.since, trouble.kind))
     }
 
-    /// An earlier process had told the machine that the chat is away.
+    /// Creates the state after an earlier process told the machine that the chat is away.
     pub(crate) fn restored(since: Timestamp, now: Timestamp) -> Self {
         let (account, kind) = (Account::Moderator, ErrorKind::NoAnswer);
         let trouble = Trouble { account, since, until: None, kind, probe_at: now };
         Self { trouble: Some(Box::new(trouble)), is_told: true, ..Self::default() }
     }
 
-    /// Since when the gateway is lost.
+    /// Returns since when the gateway is lost.
     pub(crate) fn deaf_since(&self) -> Option<Timestamp> {
         self.deaf.as_ref().map(|deaf| deaf.since)
     }
 
-    /// Since when the chat does not answer. That it asks for patience is an answer.
+    /// Returns since when the chat does not answer. A request for patience is an answer.
     pub(crate) fn silent_since(&self) -> Option<Timestamp> {
         let (since, kind) = self.failing()?;
         (kind != ErrorKind::RateLimited).then_some(since)
     }
 
-    /// Since when the store takes nothing.
+    /// Returns since when the store accepts nothing.
     pub(crate) const fn unstored_since(&self) -> Option<Timestamp> {
         self.unstored_since
     }
 
-    /// When the wait ends that the chat or the pace asks for, where that is all that is waited for and the turn machine knows it.
+    /// Returns the end of the wait that the chat or the pace asks for, if that is the only wait and the turn machine
+    /// knows it.
     pub(crate) fn limited_until(&self) -> Option<Timestamp> {
         let is_all = self.deaf.is_none() && self.unstored_since.is_none();
         self.trouble.as_ref().filter(|_| is_all && self.is_told)?.until
     }
 
-    /// Whether the chat does not answer, or is not heard.
+    /// Returns whether the chat does not answer, or is not heard.
     pub(crate) fn is_out(&self) -> bool {
         self.deaf.is_some() || self.silent_since().is_some()
     }
 
-    /// The connection to the gateway is lost.
+    /// Records that the connection to the gateway is lost.
     pub(crate) fn lost_gateway(&mut self, since: Timestamp) {
         let fresh = || Box::new(Deaf { since, look_at: since + TOLERANCE, stands: false });
         self.deaf.get_or_insert_with(fresh).stands = false;
     }
 
-    /// A connection to the gateway is back, and the newest message is to be told. `stands`: no other one is
-    /// lost.
+    /// Records that a connection to the gateway is back, and the newest message will be reported. `stands` says that no
+    /// other connection is lost.
     pub(crate) fn await_newest(&mut self, now: Timestamp, stands: bool) {
         if let Some(deaf) = &mut self.deaf {
             deaf.stands = stands;
@@ -123,53 +126,53 @@ impl ChatHealth {
         self.newest_by = Some(self.newest_by.map_or(by, |known| known.min(by)));
     }
 
-    /// Whether the newest message is waited for.
+    /// Returns whether the newest message is awaited.
     pub(crate) const fn awaits_newest(&self) -> bool {
         self.newest_by.is_some()
     }
 
-    /// Whether the newest message should have been told by now.
+    /// Returns whether the newest message should have been reported by now.
     pub(crate) fn misses_newest(&self, now: Timestamp) -> bool {
         self.newest_by.is_some_and(|by| by <= now)
     }
 
-    /// The newest message was told, or what was missed is read.
+    /// Records that the newest message was reported, or that missed messages are read.
     pub(crate) const fn newest_told(&mut self) {
         self.newest_by = None;
     }
 
-    /// Whether the connection that was lost is back.
+    /// Returns whether the lost connection is back.
     pub(crate) fn stands(&self) -> bool {
         self.deaf.as_ref().is_some_and(|deaf| deaf.stands)
     }
 
-    /// The gateway tells of the channel again. Returns since when it had not.
+    /// Records that the gateway serves the channel again. Returns since when it had not.
     pub(crate) fn hears(&mut self) -> Option<Timestamp> {
         self.deaf.take().map(|deaf| deaf.since)
     }
 
-    /// Whether the history is to be looked at now, since nothing is heard.
+    /// Returns whether to read the history now, because no events are heard.
     pub(crate) fn looks(&mut self, now: Timestamp) -> bool {
         let due = self.deaf.as_mut().filter(|deaf| deaf.look_at <= now);
         due.map(|deaf| deaf.look_at = now + LOOK_EVERY).is_some()
     }
 
-    /// A commit failed that began at this time.
+    /// Records the failure of a commit that began at this time.
     pub(crate) fn store_failed(&mut self, since: Timestamp) {
         self.unstored_since.get_or_insert(since);
     }
 
-    /// A commit succeeded.
+    /// Records that a commit succeeded.
     pub(crate) const fn stored(&mut self) {
         self.unstored_since = None;
     }
 
-    /// A request of this account was not answered.
+    /// Records that a request of this account was not answered.
     pub(crate) fn failed(&mut self, account: Account, now: Timestamp, kind: ErrorKind) {
         let fresh = Trouble { account, since: now, until: None, kind, probe_at: now };
         let trouble = self.trouble.get_or_insert_with(|| Box::new(fresh));
         if trouble.until.is_some() {
-            // What only asked for patience until now did answer.
+            // A chat that only asked for patience until now did answer.
             trouble.since = now;
         }
         trouble.until = None;
@@ -177,7 +180,7 @@ impl ChatHealth {
         trouble.probe_at = now + PROBE_EVERY;
     }
 
-    /// What is to be said waits until then, since the chat or the pace asks for it.
+    /// Records that posts wait until then, because the chat or the pace asks for it.
     pub(crate) fn limited(&mut self, account: Account, now: Timestamp, until: Timestamp) {
         if until.since(now) <= TOLERANCE || self.trouble.as_ref().is_some_and(|t| t.until.is_none())
         {
@@ -188,8 +191,8 @@ impl ChatHealth {
         self.trouble = Some(Box::new(Trouble { account, since, until, kind, probe_at }));
     }
 
-    /// A request of this account was answered. Returns whether that ends a trouble: a limit on what is to be
-    /// said ends with its time, or when something could be posted.
+    /// Records that a request of this account was answered. Returns whether that ends a trouble. A limit on posts ends
+    /// with its time, or when a post succeeds.
     pub(crate) fn answered(&mut self, account: Account, is_post: bool) -> bool {
         let is_over = |trouble: &mut Box<Trouble>| {
             trouble.account == account && (trouble.until.is_none() || is_post)
@@ -197,14 +200,14 @@ impl ChatHealth {
         self.trouble.take_if(is_over).is_some()
     }
 
-    /// Whether the machine is to be told now that the chat is away, or that it is back.
+    /// Returns whether to tell the machine now that the chat is away, or that it is back.
     pub(crate) fn due(&mut self, now: Timestamp) -> Option<bool> {
         if self.is_well() {
             return None;
         }
         self.trouble.take_if(|trouble| trouble.until.is_some_and(|until| until <= now));
         let is_away = self.matters_at().is_some_and(|at| at <= now);
-        // Less than that is no outage yet; but one that was told ends with its cause.
+        // A shorter trouble is not an outage yet, but a reported outage ends only with its cause.
         let goes_on = self.is_told && self.matters_at().is_some();
         let away = is_away || goes_on;
         (away != self.is_told).then(|| {
@@ -213,7 +216,7 @@ impl ChatHealth {
         })
     }
 
-    /// From when on the turn machine is to know that the chat is away.
+    /// Returns the time from which on the turn machine must know that the chat is away.
     fn matters_at(&self) -> Option<Timestamp> {
         let trouble = self.trouble.as_ref().map(|trouble| trouble.matters_at());
         let deaf = self.deaf.as_ref().map(|deaf| deaf.since);
@@ -221,26 +224,26 @@ impl ChatHealth {
         trouble.into_iter().chain(others).min()
     }
 
-    /// Whose account is to be probed now.
+    /// Returns the account to probe now.
     pub(crate) fn probe(&self, now: Timestamp) -> Option<Account> {
         let trouble = self.trouble.as_deref();
         let trouble = trouble.filter(|trouble| self.is_told && trouble.until.is_none())?;
         (trouble.probe_at <= now).then_some(trouble.account)
     }
 
-    /// Whether there is something to be probed, now or later.
+    /// Returns whether there is an account to probe, now or later.
     pub(crate) const fn is_probing(&self) -> bool {
         self.is_told && self.trouble.is_some()
     }
 
-    /// The probe is on its way.
+    /// Records that the probe is on its way.
     pub(crate) fn probed(&mut self, now: Timestamp) {
         if let Some(trouble) = &mut self.trouble {
             trouble.probe_at = now + PROBE_EVERY;
         }
     }
 
-    /// The moments at which there is something to be told, to be probed or to be looked at.
+    /// Returns the moments at which there is something to report, to probe or to read.
     pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
         let is_told = self.is_told;
         let matters_at = if is_told || self.is_well() { None } else { self.matters_at() };

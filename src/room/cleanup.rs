@@ -1,4 +1,4 @@
-//! Deletions: they delay nothing.
+//! Deletions. They delay no other work.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use super::attempts::{Attempts, Failure, Trouble};
 use super::commit::Stamp;
 use crate::values::message::Nonce;
 
-/// How many deletions may be under way at once.
+/// The most deletions in progress at once.
 const DELETIONS_AT_ONCE: usize = 2;
-/// How many withdrawn triggers are looked for at a time.
+/// The most withdrawn triggers that are looked for at a time.
 const STRAYS_MAX: usize = 16;
-/// How long a deletion is tried: it outlasts an outage, and delays nothing.
+/// The time for which a deletion is tried. It outlasts an outage, and delays nothing.
 const DELETION_MAX: Duration = Duration::from_secs(3_600);
 
-/// Messages that are to be deleted.
+/// The messages to delete.
 #[derive(Debug, Default)]
 pub(crate) struct Cleanup {
     items: Vec<Deletion>,
-    /// Triggers that may stand in the channel although they were withdrawn.
+    /// Triggers that may be in the channel although they were withdrawn.
     strays: VecDeque<Stray>,
 }
 
@@ -34,10 +34,10 @@ struct Stray {
 
 #[derive(Debug)]
 struct Deletion {
-    /// `None` for a trigger that the machine does not know of.
+    /// The ticket. `None` for a trigger that the machine does not know.
     ticket: Option<Ticket>,
     message: MessageId,
-    /// The observed agent that wrote it; `None` for the moderator.
+    /// The observed agent that wrote it. `None` for the moderator.
     by: Option<AgentKey>,
     stamp: Stamp,
     attempts: Attempts,
@@ -46,7 +46,7 @@ struct Deletion {
 }
 
 impl Cleanup {
-    /// A message of the moderator's is to be deleted once the state of this stamp is stored, and not before `stays`.
+    /// Adds a message of the moderator. It is deleted once the state of this stamp is stored, and not before `stays`.
     pub(crate) fn push(
         &mut self,
         ticket: Option<Ticket>,
@@ -66,7 +66,7 @@ impl Cleanup {
         self.items.push(Deletion { ticket, message, by, stamp, attempts, since, under_way });
     }
 
-    /// A message of this observed agent is to be deleted.
+    /// Adds a message of this observed agent.
     pub(crate) fn remove(&mut self, by: AgentKey, message: MessageId, stamp: Stamp) {
         self.push(None, message, (stamp, None));
         if let Some(item) = self.items.iter_mut().find(|item| item.message == message) {
@@ -82,7 +82,8 @@ impl Cleanup {
         self.items.clear();
     }
 
-    /// The next deletion whose stamp is committed and whose time has come: of which message, and of whose, as above.
+    /// Returns the next deletion whose stamp is committed and whose time has come: the message, and its author as in
+    /// `by`.
     pub(crate) fn ready(
         &self,
         now: Timestamp,
@@ -98,7 +99,7 @@ impl Cleanup {
         self.items.iter().find(is_free).map(|item| (item.message, item.by))
     }
 
-    /// The deletion is under way.
+    /// Records that the deletion is in progress.
     pub(crate) fn begin(&mut self, message: MessageId, id: ActionId, now: Timestamp) {
         let mut waiting = self.items.iter_mut().filter(|item| item.under_way.is_none());
         if let Some(item) = waiting.find(|item| item.message == message) {
@@ -107,14 +108,16 @@ impl Cleanup {
         }
     }
 
-    /// A deletion is over, whatever came of it. Returns the ticket that it settles, and whose message it was, as above.
+    /// Records that a deletion is over, whatever its outcome. Returns the ticket that it settles, and the message's
+    /// author as in `by`.
     pub(crate) fn done(&mut self, message: MessageId) -> (Option<Ticket>, Option<AgentKey>) {
         let at = self.items.iter().position(|item| item.message == message);
         let done = at.map(|at| self.items.swap_remove(at));
         done.map_or((None, None), |item| (item.ticket, item.by))
     }
 
-    /// A trigger with this nonce was withdrawn, and may stand in the channel. `post`: what posts it still.
+    /// Records a withdrawn trigger with this nonce that may be in the channel. `post` is the action that still posts
+    /// it.
     pub(crate) fn look_for(&mut self, nonce: Nonce, post: Option<ActionId>) {
         self.strays.push_back(Stray { nonce, post });
         if self.strays.len() > STRAYS_MAX {
@@ -122,14 +125,14 @@ impl Cleanup {
         }
     }
 
-    /// A message with this nonce stands in the channel: it is deleted if it is such a trigger, and once
-    /// the state of this stamp, which owes the trigger no more, is stored.
+    /// Checks a message with this nonce in the channel. If it is such a trigger, it is deleted once the state of this
+    /// stamp is stored, in which the trigger is no longer pending.
     pub(crate) fn see(&mut self, nonce: Nonce, message: MessageId, stamp: Stamp) {
         let stray = self.strays.iter().position(|known| known.nonce == nonce);
         self.found(stray, message, stamp);
     }
 
-    /// This action posted a message after all: it is deleted if it is such a trigger.
+    /// Checks a message that this action posted after all. If it is such a trigger, it is deleted.
     pub(crate) fn landed(&mut self, post: ActionId, message: MessageId, stamp: Stamp) {
         let stray = self.strays.iter().position(|known| known.post == Some(post));
         self.found(stray, message, stamp);
@@ -142,7 +145,7 @@ impl Cleanup {
         }
     }
 
-    /// A deletion failed. Returns whether it is given up.
+    /// Records that a deletion failed. Returns whether it is given up.
     pub(crate) fn failed(&mut self, message: MessageId, now: Timestamp, failure: &Failure) -> bool {
         let Some(item) = self.items.iter_mut().find(|item| item.message == message) else {
             return false;
@@ -155,7 +158,7 @@ impl Cleanup {
         failure.trouble() == Trouble::Definite || late
     }
 
-    /// The moments at which a deletion is tried again.
+    /// Returns the moments at which a deletion is tried again.
     pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
         let waiting = self.items.iter().filter(|item| item.under_way.is_none());
         waiting.filter_map(|item| item.attempts.next_at())

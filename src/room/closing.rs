@@ -1,4 +1,4 @@
-//! The end of a channel's time here.
+//! The end of a channel's time in this process.
 
 use dirigent_core::Timestamp;
 
@@ -14,7 +14,7 @@ pub(crate) struct Closing<'a> {
 }
 
 impl Closing<'_> {
-    /// Another process has the channel: nothing is done here any more.
+    /// Ends all work here, because another process has the channel.
     pub(crate) fn abandon(self, now: Timestamp) {
         self.turns.abandon();
         if let Some(active) = self.active {
@@ -22,25 +22,25 @@ impl Closing<'_> {
         }
     }
 
-    /// The driver is about to end: a record that was refused is tried once more.
+    /// Tries a refused record once more, because the driver is about to end.
     pub(crate) fn store_before_end(self) {
         self.turns.commit.retry_now();
     }
 
-    /// The store answers again: what waits for its next attempt is stored at once.
+    /// Stores at once what waits for its next attempt, because the store answers again.
     pub(crate) fn store_now(self) {
         self.turns.commit.try_now();
     }
 
-    /// The driver ends: the agents that run are told.
+    /// Cancels the running agents, because the driver ends.
     pub(crate) fn cancel_for_end(self) {
         if let Some(active) = self.active {
             active.signals.extend(active.calls.under_way().map(Signal::Cancel));
         }
     }
 
-    /// The record of this channel is damaged: by an operator's act the next commit takes its place.
-    /// `sound`: its revision, where only the machine could not be restored from it.
+    /// Lets the next commit replace the damaged record of this channel, by an operator's decision. `sound` is the
+    /// record's revision, if it is intact and only the machine could not be restored from it.
     pub(crate) fn replace_damaged(self, sound: Option<Revision>) {
         self.turns.commit.replace_damaged(sound);
     }

@@ -1,4 +1,4 @@
-//! What people's words and operators' commands did lately in a channel.
+//! The recent effects of people's words and operators' commands in a channel.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,37 +9,37 @@ use dirigent_core::{MessageId, Timestamp};
 use super::addressing::Addressed;
 use crate::ChatMessage;
 
-/// The newest person's word that acted, and the newest command.
+/// The newest word of a person that had an effect, and the newest command.
 #[derive(Debug, Default)]
 pub(super) struct Commands {
-    /// The newest person's stop or resume word that acted.
+    /// The newest stop or resume word of a person that had an effect.
     pub(super) word: Option<MessageId>,
-    /// When an operator last stopped, held or resumed the channel.
+    /// The time when an operator last stopped, held or resumed the channel.
     pub(super) commanded_at: Option<Timestamp>,
     /// The newest messages that were stop words when they were heard or edited.
     pub(super) stops: VecDeque<MessageId>,
-    /// When words of people behind webhooks counted as a person's in the last hour.
+    /// The times in the last hour at which words of people behind webhooks counted as a person's.
     pub(super) bridged: VecDeque<Timestamp>,
-    /// What people said and then deleted, after agents had been handed it, and when they deleted it.
+    /// The messages of people that were deleted after agents got them, with the times of the deletions.
     pub(super) deleted: VecDeque<(Timestamp, Arc<ChatMessage>)>,
-    /// Whom a person addressed last.
+    /// The agents that a person addressed last.
     pub(super) addressed: Option<Box<Addressed>>,
 }
 
-/// For how long a webhook's copy takes the place of a deleted message, as bots do that let several people speak through one
-/// account.
+/// The time for which a webhook's copy takes the place of a deleted message. Bots that let several people speak through
+/// one account make such copies.
 const COPIES_FOR: Duration = Duration::from_secs(10);
 /// The most deleted messages that are known of a channel.
 pub(super) const DELETED_MAX: usize = 8;
 
-/// How often in an hour words of people behind webhooks count as a person's in a channel.
+/// The number of times in an hour that words of people behind webhooks count as a person's in a channel.
 const BRIDGED_MAX: usize = 60;
 
-/// The most stop words that are known of a channel: they are needed for five minutes.
+/// The most stop words that are known of a channel. They are needed for five minutes.
 const STOPS_MAX: usize = 32;
 
 impl Commands {
-    /// Whether people behind webhooks said so much in the last hour that this word counts as a bot's.
+    /// Returns whether people behind webhooks wrote too much in the last hour, so that this word counts as a bot's.
     pub(super) fn bridged_too_often(&mut self, now: Timestamp) -> bool {
         self.bridged.retain(|at| now.since(*at) < Duration::from_secs(3_600));
         let is_too_often = self.bridged.len() >= BRIDGED_MAX;
@@ -49,7 +49,7 @@ impl Commands {
         is_too_often
     }
 
-    /// The message, deleted just now, that this one says again. Each is said again once.
+    /// Returns the recently deleted message that this one repeats. Each message can be repeated once.
     pub(super) fn copied(&mut self, message: &ChatMessage, now: Timestamp) -> Option<MessageId> {
         self.deleted.retain(|(at, _)| now.since(*at) <= COPIES_FOR);
         let is_same = |(_, known): &(_, Arc<ChatMessage>)| known.content == message.content;
@@ -57,7 +57,7 @@ impl Commands {
         self.deleted.remove(place).map(|(_, known)| known.id)
     }
 
-    /// This is a stop word. Returns whether that is new.
+    /// Records a stop word. Returns whether it is new.
     pub(super) fn is_new_stop(&mut self, id: MessageId) -> bool {
         if self.stops.contains(&id) {
             return false;

@@ -1,4 +1,4 @@
-//! What of a room is stored, and what is to be stored next.
+//! Tracks which state of a room is stored, which is being stored, and which comes next.
 
 pub(crate) mod buffers;
 pub(crate) mod news;
@@ -16,48 +16,47 @@ use crate::ports::store::Durability;
 use crate::record::channel::{Revision, Writer};
 use crate::values::error::Certainty;
 
-/// The wait after a failed commit; doubles up to [`WAIT_MAX`].
+/// The wait after a failed commit. It doubles up to [`WAIT_MAX`].
 const WAIT: Duration = Duration::from_millis(100);
 /// The longest wait between two attempts at the store.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// Counts the changes of what a room's record holds. An action names the stamp that must be committed
-/// before it starts.
+/// Counts the changes of a room's record. An action names the stamp that must be committed before it starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stamp(u64);
 
-/// What is stored of a room: one commit is under way at a time, and takes the newest state.
+/// The stored state of a room. One commit is in progress at a time, and it takes the newest state.
 #[derive(Debug)]
 pub(crate) struct CommitState {
     changed: Stamp,
     committed: Stamp,
-    /// The store's revision of what is committed.
+    /// The store's revision of the committed state.
     stored: Revision,
-    /// The machine's revision that `changed` takes into account.
+    /// The machine's revision that `changed` includes.
     machine: u64,
     durability: Durability,
     attempts: Attempts,
     under_way: Option<UnderWay>,
-    /// The record of an attempt whose answer was lost may be what is stored now.
+    /// `true` if the record of an attempt whose answer was lost may be the stored one.
     is_doubtful: bool,
-    /// The store has refused the record as it is, and has taken none since.
+    /// The refusals of the record as it is. The store has accepted none since.
     pub(crate) refused: Refusals,
-    /// A conflict after such an attempt: the store is read to find out whose record it holds.
+    /// A conflict after such an attempt. The store is read to find out which process wrote its record.
     read_back: ReadBack,
-    /// Another process has the channel now.
+    /// `true` if another process has the channel now.
     taken_over: bool,
-    /// The record is damaged, and the next commit takes its place.
+    /// `true` if the record is damaged, and the next commit replaces it.
     replaces_damaged: bool,
     writer: Writer,
     /// The count of the newest commit that surely succeeded.
     written: u64,
-    /// What listeners are told, and the store's history gets, with the state of each.
+    /// The transitions for listeners and for the store's history, each with its state.
     pub(super) news: News,
-    /// What commits handed to the store, for the next one.
+    /// The buffers of earlier commits, for the next one.
     pub(super) returned: Returned,
 }
 
-/// Whether the store is read to find out whose record it holds.
+/// Says whether the store is read to find out which process wrote its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReadBack {
     No,
@@ -69,20 +68,20 @@ enum ReadBack {
 struct UnderWay {
     stamp: Stamp,
     durability: Durability,
-    /// Up to where the history reached before.
+    /// The state up to which the history reached before.
     in_history: Stamp,
-    /// What the store was given.
+    /// The buffers that the store got.
     buffers: Buffers,
 }
 
-/// What the runtime needs for a commit beside the record.
+/// The data that the runtime needs for a commit besides the record.
 #[derive(Debug)]
 pub(crate) struct CommitTerms {
     pub(crate) expected: Revision,
     pub(crate) durability: Durability,
     pub(crate) writer: Writer,
     pub(crate) replaces_damaged: bool,
-    /// The transitions are in them; the record is to be written into them.
+    /// The buffers. They contain the transitions, and the record is written into them.
     pub(crate) buffers: Buffers,
 }
 
@@ -108,7 +107,7 @@ impl CommitState {
         }
     }
 
-    /// The stamp of the newest state.
+    /// Returns the stamp of the newest state.
     pub(crate) const fn newest(&self) -> Stamp {
         self.changed
     }
@@ -117,7 +116,7 @@ impl CommitState {
         self.committed >= stamp
     }
 
-    /// Whether everything is stored.
+    /// Returns whether everything is stored.
     pub(crate) fn is_clean(&self) -> bool {
         self.committed == self.changed
     }
@@ -126,8 +125,7 @@ impl CommitState {
         self.taken_over
     }
 
-    /// The next commit takes the place of a damaged record. `sound`: its revision, where the store takes
-    /// it for a sound one.
+    /// Lets the next commit replace a damaged record. `sound` is its revision, if the store considers it intact.
     pub(crate) const fn replace_damaged(&mut self, sound: Option<Revision>) {
         self.replaces_damaged = true;
         if let Some(revision) = sound {
@@ -135,12 +133,12 @@ impl CommitState {
         }
     }
 
-    /// Whether what is stored is still the damaged record.
+    /// Returns whether the stored record is still the damaged one.
     pub(crate) const fn is_damaged(&self) -> bool {
         self.replaces_damaged
     }
 
-    /// The revision of what is stored, if there is any.
+    /// Returns the revision of the stored record, if there is one.
     pub(crate) fn stored(&self) -> Option<Revision> {
         (self.stored != Revision::default()).then_some(self.stored)
     }
@@ -149,7 +147,7 @@ impl CommitState {
         self.under_way.is_some() || self.read_back == ReadBack::UnderWay
     }
 
-    /// When the next attempt may be made, where that lies ahead and there is something to store.
+    /// Returns when the next attempt may be made, if that time lies ahead and there is something to store.
     pub(crate) fn next_at(&self) -> Option<Timestamp> {
         let waits = !self.is_clean() && !self.is_under_way();
         self.attempts.next_at().max(self.refused.next_at(self.changed)).filter(|_| waits)
@@ -160,45 +158,45 @@ impl CommitState {
             && self.refused.next_at(self.changed).is_none_or(|until| until <= now)
     }
 
-    /// Whether a driver that ends waits for nothing more to be stored: another process has the channel, or the record
-    /// was refused and is not tried again for up to an hour.
+    /// Returns whether a driver that ends need not wait for a commit. This is so if another process has the channel, or
+    /// if the record was refused and is not tried again for up to an hour.
     pub(crate) fn is_given_up(&self) -> bool {
         self.taken_over || (self.refused.next_at(self.changed).is_some() && !self.is_under_way())
     }
 
-    /// Something changed that the record holds.
+    /// Records a change of the record's data.
     pub(crate) fn change(&mut self) {
         self.changed.0 += 1;
     }
 
-    /// The same, to be on the disk before the call that caused it returns.
+    /// Records a change that must be on the disk before its call returns.
     pub(crate) fn change_for_good(&mut self) {
         self.change();
         self.durability = Durability::Fact;
         self.retry_now();
     }
 
-    /// A record that was refused is tried at once: what was done may have made it one that the store takes.
+    /// Tries a refused record at once, because the change may have made it acceptable.
     pub(crate) fn retry_now(&mut self) {
         self.refused.retry_now();
     }
 
-    /// An attempt that failed is repeated at once.
+    /// Repeats a failed attempt at once.
     pub(crate) fn try_now(&mut self) {
         self.attempts = Attempts::default();
     }
 
-    /// What listeners are told next: only of what is stored.
+    /// Returns the next news for listeners, only about stored states.
     pub(crate) fn next_news(&mut self) -> Option<Announcement> {
         self.news.next(self.committed)
     }
 
-    /// Whether there is any.
+    /// Returns whether there is any.
     pub(crate) fn has_news(&self) -> bool {
         self.news.is_due(self.committed)
     }
 
-    /// Counts a change of the machine, if there was one.
+    /// Records a change of the machine, if there was one.
     pub(crate) fn observe(&mut self, machine: u64) {
         if self.machine != machine {
             self.machine = machine;
@@ -206,8 +204,8 @@ impl CommitState {
         }
     }
 
-    /// Begins a commit, if one is due. It counts as under way until its result arrives. `history_max`: how many
-    /// transitions the store keeps.
+    /// Begins a commit, if one is due. It counts as in progress until its result arrives. `history_max` is the number
+    /// of transitions that the store keeps.
     pub(crate) fn begin(
         &mut self,
         now: Timestamp,
@@ -232,15 +230,15 @@ impl CommitState {
         })
     }
 
-    /// The commit is under way. The room keeps a share of what the store is given, and takes it back when the
-    /// store is done with it.
+    /// Records that the commit is in progress. The room keeps a share of the store's buffers, and takes them back when
+    /// the store is done with them.
     pub(crate) fn sent(&mut self, durability: Durability, buffers: Buffers) {
         let stamp = self.changed;
         let in_history = self.news.written_up_to(stamp);
         self.under_way = Some(UnderWay { stamp, durability, in_history, buffers });
     }
 
-    /// Whether the store is to be read, to find out whose record it holds.
+    /// Returns whether to read the store, to find out which process wrote its record.
     pub(crate) fn begin_read_back(&mut self, now: Timestamp) -> bool {
         let begins = self.read_back == ReadBack::Wanted && self.is_due(now);
         if begins {
@@ -249,7 +247,7 @@ impl CommitState {
         begins
     }
 
-    /// The commit under way succeeded.
+    /// Records that the commit in progress succeeded.
     pub(crate) fn committed(&mut self, revision: Revision) {
         if let Some(UnderWay { stamp, buffers, .. }) = self.under_way.take() {
             self.committed = stamp;
@@ -263,8 +261,8 @@ impl CommitState {
         self.replaces_damaged = false;
     }
 
-    /// The store holds another revision: another process's, or that of an attempt of ours whose answer
-    /// was lost.
+    /// Records that the store has another revision. It is another process's, or that of our attempt whose answer was
+    /// lost.
     pub(crate) fn conflict(&mut self) {
         self.put_back(true);
         if self.is_doubtful {
@@ -275,13 +273,13 @@ impl CommitState {
         }
     }
 
-    /// The channel is another process's, whatever an earlier attempt has stored.
+    /// Records that the channel belongs to another process, whatever an earlier attempt has stored.
     pub(crate) fn fenced(&mut self) {
         self.put_back(true);
         self.taken_over = true;
     }
 
-    /// What the store holds after a conflict.
+    /// Handles the record that the store has after a conflict.
     pub(crate) fn read_back(&mut self, found: Option<(Revision, Option<Writer>)>) {
         self.read_back = ReadBack::No;
         let ours = found.filter(|(revision, writer)| {
@@ -301,7 +299,7 @@ impl CommitState {
         }
     }
 
-    /// The commit, or the read after a conflict, failed. It is tried again.
+    /// Records that the commit, or the read after a conflict, failed. It is tried again.
     pub(crate) fn failed(&mut self, now: Timestamp, failure: &Failure) {
         let is_refusal = is_refusal(failure.kind);
         let stamp = self.put_back(!is_refusal);
@@ -318,7 +316,7 @@ impl CommitState {
         }
     }
 
-    /// What was taken is to be taken again, to survive as much. Returns which state it was.
+    /// Puts the state of a commit back, so that the next commit takes it with the same durability. Returns its stamp.
     fn put_back(&mut self, transitions: bool) -> Option<Stamp> {
         let failed = self.under_way.take()?;
         if failed.durability == Durability::Fact {
@@ -331,7 +329,7 @@ impl CommitState {
         Some(failed.stamp)
     }
 
-    /// Another process has the channel: nothing is stored or told any more.
+    /// Stops storing and reporting, because another process has the channel.
     pub(crate) fn abandon(&mut self) {
         self.taken_over = true;
         self.news.clear();

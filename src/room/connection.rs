@@ -1,40 +1,41 @@
-//! Whether the gateway tells of the channel, and what may have been missed while it did not.
+//! Knows whether the gateway serves the channel, and which messages may have been missed while it did not.
 
 use dirigent_core::{MessageId, Timestamp};
 
 use super::step::Step;
 
-/// What a host tells of its connections to the gateway.
+/// The host's news of its connections to the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gateway {
-    /// Events may have been lost. That says nothing about whether the gateway tells of the channel now.
+    /// Events may have been lost. It is open whether the gateway serves the channel now.
     Gap,
-    /// It tells of the channel again, and events may have been lost.
+    /// The gateway serves the channel again, and events may have been lost.
     Reconnected,
-    /// It tells of the channel again, and the chat says that no message of it is newer than this one.
+    /// The gateway serves the channel again, and the chat says that no message of the channel is newer than this one.
     Newest(MessageId),
-    /// It tells of the channel, whose conversation began at that moment, behind this message, and of which nothing was heard.
+    /// The gateway serves the channel. Its conversation began at that moment, behind this message, and none of it was
+    /// heard.
     Unheard {
-        /// The highest id of before, where it is known.
+        /// The highest id from before, if it is known.
         after: Option<MessageId>,
-        /// When it began.
+        /// The time when the conversation began.
         since: Timestamp,
     },
-    /// The connection is lost since then: nothing that is said is heard.
+    /// The connection is lost since then, so no messages are heard.
     Lost(Timestamp),
-    /// A connection is back with a new session, and the host is to tell what the channel's newest message is. Else
-    /// what was missed is read. `stands`: no other connection that tells of it is lost.
+    /// A connection is back with a new session, and the host will report the channel's newest message. If it does not,
+    /// the missed messages are read.
     AwaitNewest {
-        /// Whether no other connection that tells of the channel is lost.
+        /// `true` if no other connection that serves the channel is lost.
         stands: bool,
     },
-    /// It tells of the channel again, and has told what was missed since its session began.
+    /// The gateway serves the channel again, and has reported every message that was missed since its session began.
     HeardAgain,
 }
 
-/// What is missed, and when it is read.
+/// The missed messages, and the time when they are read.
 impl Step<'_> {
-    /// The gateway tells something. Returns whether it tells of the channel again from now on.
+    /// Handles news of the gateway. Returns whether it serves the channel again from now on.
     pub(super) fn gateway_tells(&mut self, news: Gateway) -> bool {
         match news {
             Gateway::Newest(newest) if self.marks.covers(newest) => {
@@ -72,7 +73,7 @@ impl Step<'_> {
         }
     }
 
-    /// What may have been said unheard is read, where it matters.
+    /// Reads messages that may have been missed, if they matter.
     pub(super) fn miss(&mut self) {
         self.lanes.chat.newest_told();
         if self.turns.keeps_turns() {
@@ -81,30 +82,30 @@ impl Step<'_> {
         }
     }
 
-    /// Another event arrives while the newest message is awaited: the newest message would have come first, so the
-    /// missed messages are read from the chat instead.
+    /// Reads the missed messages from the chat, because another event arrived while the newest message was awaited. The
+    /// newest message would have come first.
     pub(super) fn read_untold(&mut self) {
         if self.lanes.chat.awaits_newest() {
             self.miss();
         }
     }
 
-    /// The gateway tells of the channel again. Returns whether the machine is to know: it was told that the chat
-    /// is away.
+    /// Handles that the gateway serves the channel again. Returns whether to tell the machine, because it knows that
+    /// the chat is away.
     pub(super) fn gateway_hears(&mut self) -> bool {
         let was_deaf = self.lanes.chat.hears().is_some();
         let view = self.turns.view();
         let is_news = was_deaf && view.chat_away_since().is_some();
         if is_news {
-            // After a shorter loss the agents' own connections replay what they missed, and what the host's
-            // waker called has heard.
+            // After a shorter loss the agents' own connections replay what they missed, and an agent that the host's
+            // waker called has heard of its turn.
             self.lanes.summons.again = self.lanes.summons.called != Some(view.turn());
         }
         is_news
     }
 
-    /// While the gateway is lost, what is said in a channel whose agents talk is read from time to time. Returns
-    /// whether the machine is to know that the channel is heard again.
+    /// Reads the messages of a channel whose agents talk from time to time, while the gateway is lost. Returns whether
+    /// to tell the machine that the channel is heard again.
     pub(super) fn look_while_deaf(&mut self) -> bool {
         let talks = self.turns.view().speaker().is_some();
         if self.lanes.chat.misses_newest(self.now) {

@@ -22,15 +22,15 @@ use crate::values::extras::Extras;
 use crate::values::message::Nonce;
 use crate::values::stage::DriverStage;
 
-/// Asks the orchestrator, and posts what it says.
+/// Asks the orchestrator, and posts its answer.
 impl Step<'_> {
-    /// The machine asks this.
+    /// Records the question of the machine.
     pub(super) fn ask_orchestrator(&mut self, consult: Consult) {
         self.withdraw_question();
         self.lanes.consult = Some(Box::new(consult));
     }
 
-    /// The question to the orchestrator is not waited for any more.
+    /// Stops waiting for the orchestrator's answer.
     pub(super) fn withdraw_question(&mut self) {
         if let Some(consult) = self.lanes.consult.take() {
             if let Some(id) = consult.under_way {
@@ -40,7 +40,7 @@ impl Step<'_> {
         }
     }
 
-    /// Asks the orchestrator, once that is stored and what people said is in memory.
+    /// Asks the orchestrator, once the state is stored and people's messages are in memory.
     pub(super) fn offer_question(&mut self, door: &mut Doorway<'_>) -> Offer {
         let Some(consult) = self.lanes.consult.as_ref() else {
             return Offer::Nothing;
@@ -82,7 +82,7 @@ impl Step<'_> {
             return Offer::Nothing;
         };
         let part = u64::try_from(consult.posted).unwrap_or(u64::MAX);
-        // The first part has the effect's own name; the others are told apart by what is beyond it.
+        // The first part has the effect's own number, and the high bits distinguish the others.
         let number = consult.ticket.get() & 0xff_ffff | part << 24;
         let channel = self.turns.channel;
         let nonce = Nonce::from_parts(channel.get(), consult.since.as_millis(), number);
@@ -101,7 +101,7 @@ impl Step<'_> {
         })
     }
 
-    /// The orchestrator returned.
+    /// Handles the return of the orchestrator.
     pub(super) fn orchestrator_answered(&mut self, ticket: Ticket, outcome: Outcome) {
         let cx = self.cx;
         let Some(consult) = self.lanes.consult.as_mut().filter(|c| c.ticket == ticket) else {
@@ -130,7 +130,7 @@ impl Step<'_> {
         }
     }
 
-    /// The messages are handed to the agent, as if there were no orchestrator.
+    /// Passes the messages to the agent, as if there were no orchestrator.
     fn question_failed(&mut self, ticket: Ticket) {
         if self.lanes.consult.as_ref().is_some_and(|consult| consult.ticket == ticket) {
             self.question_over(Settlement::Failed { retry_at: None });
@@ -144,7 +144,7 @@ impl Step<'_> {
         }
     }
 
-    /// A part of the answer is in the channel.
+    /// Records that a part of the answer is in the channel.
     pub(super) fn answer_posted(&mut self, message: MessageId) {
         let Some(consult) = self.lanes.consult.as_mut() else {
             return;
@@ -166,7 +166,7 @@ impl Step<'_> {
         }
     }
 
-    /// An attempt at a part of the answer failed.
+    /// Handles a failed attempt at a part of the answer.
     pub(super) fn answer_failed(&mut self, failure: &Failure) {
         self.lanes.voice.back_off(self.now, failure.retry_after);
         if !failure.is_final() {
@@ -186,7 +186,7 @@ impl Step<'_> {
     }
 }
 
-/// The parts of an orchestrator's answer.
+/// Returns the parts of an orchestrator's answer.
 fn answer_parts(cx: &Context<'_>, text: &str) -> Vec<Arc<str>> {
     let words = cx.settings.reading.silence.deliverable(text).into();
     messages_of(&words, cx.settings, cx.chat.longest_message()).0.collect()

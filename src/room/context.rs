@@ -1,4 +1,4 @@
-//! What a room looks at and does not own.
+//! The things that a room sees and does not own.
 
 use dirigent_core::{Input, MessageId, Timestamp};
 
@@ -7,48 +7,48 @@ use crate::values::message::Began;
 use crate::values::stage::DriverStage;
 use crate::{ChannelId, Settings};
 
-/// What the chat says of ids and rights without being asked.
+/// Facts of the chat about ids and rights that are known without a request.
 pub(crate) trait ChatFacts {
-    /// When a message was posted.
+    /// Returns when a message was posted.
     fn sent_at(&self, message: MessageId) -> Timestamp;
 
-    /// The highest id that a message of before this moment may have, where that is known.
+    /// Returns the highest id that a message from before this moment may have, if it is known.
     fn id_before(&self, moment: Timestamp) -> Option<MessageId>;
 
-    /// Whether the moderator may read the history, where that is known.
+    /// Returns whether the moderator may read the history, if it is known.
     fn reads_history(&self, channel: ChannelId) -> Option<bool>;
 
-    /// The longest message, in UTF-16 code units.
+    /// Returns the longest message, in UTF-16 code units.
     fn longest_message(&self) -> usize {
         crate::text::split::LIMIT
     }
 
-    /// Whether an empty page proves nothing: without the permission to read a history the chat answers with
-    /// an empty one.
+    /// Returns whether an empty page proves nothing, because without the permission to read a history the chat answers
+    /// with an empty page.
     fn may_be_hidden(&self, channel: ChannelId) -> bool {
         self.reads_history(channel) != Some(true)
     }
 }
 
-/// Takes note of an input of a channel's machine, with its time.
+/// Records an input of a channel's machine, with its time.
 pub(crate) type RecordInput<'a> = dyn Fn(ChannelId, Timestamp, &Input) + 'a;
 
-/// What a room looks at and does not own: settings, who is who, facts of the chat.
+/// The things that a room sees and does not own: settings, the directory of agents, and facts of the chat.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) directory: &'a Directory,
     pub(crate) chat: &'a dyn ChatFacts,
-    /// Told every input of the machine, where inputs are recorded.
+    /// Receives every input of the machine, if inputs are recorded.
     pub(crate) record: Option<&'a RecordInput<'a>>,
-    /// How many transitions of a channel the store keeps.
+    /// The number of transitions of a channel that the store keeps.
     pub(crate) history_max: usize,
-    /// When this process began.
+    /// The start of this process.
     pub(crate) up_since: &'a Began,
-    /// How far the driver's life got.
+    /// The stage of the driver's life.
     pub(crate) stage: DriverStage,
-    /// Whether the host wakes agents itself.
+    /// `true` if the host wakes agents itself.
     pub(crate) has_waker: bool,
-    /// Whether an orchestrator answers people during a turn.
+    /// `true` if an orchestrator answers people during a turn.
     pub(crate) has_orchestrator: bool,
 }

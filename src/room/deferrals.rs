@@ -1,4 +1,4 @@
-//! Runs that were put off until the turn of their agent comes.
+//! Runs that are deferred until the turn of their agent comes.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use dirigent_core::{AgentKey, Timestamp};
 
 use crate::values::deferral_key::DeferralKey;
 
-/// Who is to be called back: each agent at most once.
+/// The agents to call back, each at most once.
 #[derive(Debug, Default)]
 pub(crate) struct Deferrals {
     waiting: Vec<(AgentKey, DeferralKey)>,
-    /// Until when they wait, if nothing happens.
+    /// The time until which they wait, if nothing happens.
     until: Option<Timestamp>,
 }
 
 impl Deferrals {
-    /// The agent is to be called back under this key, or under the one that it has already. `None` where
-    /// too many agents wait.
+    /// Adds the agent under this key, and returns the key, or the one that the agent already has. `None` if too many
+    /// agents wait.
     pub(crate) fn defer(
         &mut self,
         agent: AgentKey,
@@ -35,7 +35,7 @@ impl Deferrals {
         Some(key)
     }
 
-    /// The agent's turn has come.
+    /// Takes the key of an agent whose turn has come.
     pub(crate) fn take(&mut self, agent: AgentKey) -> Option<DeferralKey> {
         let at = self.waiting.iter().position(|(known, _)| *known == agent)?;
         let (_, key) = self.waiting.swap_remove(at);
@@ -45,7 +45,7 @@ impl Deferrals {
         Some(key)
     }
 
-    /// Where nothing has happened for long, those who waited wait in vain.
+    /// Drops the deferrals after a long time without activity, so their waiters get `None`.
     pub(crate) fn expire(
         &mut self,
         now: Timestamp,

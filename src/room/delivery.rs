@@ -1,8 +1,8 @@
 //! Brings the next message of several into a channel exactly once: the next part of a reply, of a guide or of a result.
 //!
-//! Each attempt has the same nonce. If one gets no answer the message is in doubt, because it may stand in the channel. For
-//! almost two minutes the chat surely remembers the nonce, so the message is simply posted again. Later, and after a restart,
-//! it is looked for in the history first, and posted only if it is certainly not there.
+//! Each attempt has the same nonce. If an attempt gets no answer, the message is in doubt, because it may be in the
+//! channel. For almost two minutes the chat surely remembers the nonce, so the message is simply posted again. Later,
+//! and after a restart, the library first looks for it in the history, and posts it only if it is certainly not there.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -18,22 +18,23 @@ use crate::values::error::Certainty;
 #[derive(Debug, Default)]
 pub(super) struct Delivery {
     pub(super) attempts: Attempts,
-    /// Start of the first attempt without an answer: since then the message may stand in the channel. `None` while it surely does not.
+    /// The start of the first attempt without an answer. The message may be in the channel since then. `None` while it
+    /// surely is not.
     pub(super) doubt: Option<Timestamp>,
-    /// Time until which an attempt without an answer may still arrive.
+    /// The time until which an attempt without an answer may still arrive.
     lands_until: Option<Timestamp>,
     search: Option<Search>,
 }
 
-/// Progress of the look for the message in the history.
+/// The progress of the search for the message in the history.
 #[derive(Clone, Copy, Debug)]
 struct Search {
-    /// The next page begins behind this message.
+    /// The message after which the next page begins.
     after: MessageId,
-    /// The page was empty. That proves little, because an account without the permission to read a history is shown an empty
-    /// one. So the newest message is asked for next.
+    /// `true` if the page was empty. That proves little, because an account without the permission to read a history
+    /// gets an empty page. For this reason the newest message is requested next.
     may_be_hidden: bool,
-    /// The newest message that the room knew of when the chat last showed none.
+    /// The newest message that the room knew when the chat last showed none.
     heard: Option<MessageId>,
 }
 
@@ -42,42 +43,43 @@ struct Search {
 pub(super) enum Todo {
     /// Read the history behind this message, or its newest messages.
     Read { after: Option<MessageId>, limit: u8 },
-    /// Post it, but not later than this, because the chat may forget its nonce then.
+    /// Post the message, but not later than this, because the chat may forget its nonce then.
     Post { not_after: Timestamp },
 }
 
-/// Facts about the channel at the moment at which a page of it was read.
+/// Facts about the channel at the moment when a page of it was read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChannelFacts {
-    /// True if the account may lack the permission to read the history, so that an empty page does not count.
+    /// `true` if the account may lack the permission to read the history, so that an empty page does not count.
     pub(super) may_be_hidden: bool,
-    /// The newest message that the room knows of in the channel.
+    /// The newest message of the channel that the room knows.
     pub(super) newest: Option<MessageId>,
-    /// True if the room hears the channel. If not, `newest` does not count.
+    /// `true` if the room hears the channel. Otherwise `newest` does not count.
     pub(super) is_heard: bool,
 }
 
-/// Result of reading a page of the history.
+/// The result of reading a page of the history.
 #[derive(Debug)]
 pub(super) enum Looked {
-    /// These messages are new and sorted, and there are more if the flag is set. The caller looks for its own among them,
-    /// and then calls [`Delivery::looked_through`].
+    /// These messages are new and sorted, and the flag says that there are more. The caller looks for its own among
+    /// them, and then calls [`Delivery::looked_through`].
     Page(VecDeque<ChatMessage>, bool),
-    /// The caller has nothing to look through.
+    /// There are no messages for the caller.
     Nothing,
-    /// The history was hidden when the page was read, or everything in it was deleted. The look begins anew.
+    /// The history was hidden when the page was read, or all of its messages were deleted. The search begins again.
     Unproven,
-    /// The history is hidden: the chat does not show messages that the room has heard.
+    /// The history is hidden, because the chat does not show messages that the room has heard.
     Hidden,
 }
 
 impl Delivery {
-    /// Takes up a message that an earlier process was posting. That process may have made an attempt just before it ended.
+    /// Continues with a message that an earlier process was posting. That process may have made an attempt just before
+    /// it ended.
     pub(super) fn restored(doubt: Option<Timestamp>, now: Timestamp) -> Self {
         Self { doubt, lands_until: Some(now + LANDS_WITHIN), ..Self::default() }
     }
 
-    /// Returns the next step, if an attempt is due. If the message is in the channel, it stands behind `behind`.
+    /// Returns the next step, if an attempt is due. If the message is in the channel, it is behind `behind`.
     pub(super) fn todo(&mut self, now: Timestamp, behind: MessageId) -> Option<Todo> {
         if !self.attempts.is_due(now) {
             return None;
@@ -92,7 +94,7 @@ impl Delivery {
         })
     }
 
-    /// Looks for the message, from this one on, before it is posted.
+    /// Searches for the message behind this one before it is posted.
     pub(super) const fn search_behind(&mut self, after: MessageId) {
         self.search = Some(Search { after, may_be_hidden: false, heard: None });
     }
@@ -101,16 +103,16 @@ impl Delivery {
         self.search.is_some()
     }
 
-    /// The message is in the channel. From now on this is the delivery of the one behind it.
+    /// Records that the message is in the channel. From now on this is the delivery of the next one.
     pub(super) fn posted(&mut self, id: MessageId) {
         (self.attempts, self.doubt, self.lands_until) = (Attempts::default(), None, None);
         if let Some(search) = &mut self.search {
-            // The next one may have the same words, and must not be found in this one.
+            // The next message may have the same words, and the search must not find this one instead.
             search.after = search.after.max(id);
         }
     }
 
-    /// An attempt at it, or at looking for it, failed.
+    /// Records that an attempt to post or to find the message failed.
     pub(super) fn failed(&mut self, failure: &Failure) {
         if failure.certainty == Certainty::Unknown && self.search.is_none() {
             self.doubt.get_or_insert(failure.began);
@@ -118,7 +120,7 @@ impl Delivery {
         }
     }
 
-    /// Takes the page that [`Todo::Read`] asked for.
+    /// Handles the page that [`Todo::Read`] asked for.
     pub(super) fn page_read(
         &mut self,
         now: Timestamp,
@@ -144,7 +146,7 @@ impl Delivery {
         Looked::Page(page, is_full)
     }
 
-    /// Goes on after a page that ended with `last` and was looked through. The message that is still searched was not in it.
+    /// Continues after a page that ended with `last` and did not contain the message.
     pub(super) fn looked_through(&mut self, now: Timestamp, last: MessageId, is_full: bool) {
         if is_full {
             self.attempts = Attempts::default();
@@ -172,7 +174,7 @@ impl Delivery {
             return Looked::Nothing;
         }
         if newest.is_none() && search.heard > Some(search.after) {
-            // The room heard something before it asked, and the chat does not show it.
+            // The room heard a message before it asked, and the chat does not show it.
             return Looked::Hidden;
         }
         let heard = facts.newest.filter(|_| newest.is_none());
@@ -180,16 +182,17 @@ impl Delivery {
         Looked::Unproven
     }
 
-    /// The history was read to its end without finding the message, so it was not posted. An earlier attempt may still
-    /// arrive for a while. Then the message stays in doubt, from now on, because its nonce is used now at the earliest.
+    /// Handles the end of a history without the message, so that it was not posted. An earlier attempt may still arrive
+    /// for a while. In that case the message stays in doubt, from now on, because its nonce is used now at the
+    /// earliest.
     fn not_found(&mut self, now: Timestamp) {
         let may_land = self.lands_until.is_some_and(|until| now < until);
         self.doubt = may_land.then_some(now);
         (self.search, self.attempts) = (None, Attempts::default());
     }
 
-    /// The history cannot be read. Returns true if the message is posted again, because the chat surely remembers its nonce.
-    /// Later it would be posted on a guess.
+    /// Handles a history that cannot be read. Returns `true` if the message is posted again, because the chat surely
+    /// remembers its nonce. Later a post would be a guess.
     pub(super) fn unreadable(&mut self, now: Timestamp) -> bool {
         let may_repeat = self.doubt.is_none_or(|since| !is_forgotten(since, now));
         if may_repeat {
@@ -198,7 +201,8 @@ impl Delivery {
         may_repeat
     }
 
-    /// Shifts all times back after the clock was set back by `by`. The nonce of a message in doubt counts as forgotten then.
+    /// Shifts all times back after the clock was set back by `by`. The nonce of a message in doubt then counts as
+    /// forgotten.
     pub(super) fn move_back(&mut self, by: Duration) {
         self.attempts.move_back(by);
         self.lands_until = self.lands_until.map(|until| until.saturating_sub(by));

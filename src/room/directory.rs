@@ -1,4 +1,4 @@
-//! Who is who, as one immutable value: accounts, agents and their keys.
+//! The directory of accounts, agents and their keys, as one immutable value.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::values::mentions::after_name;
 use crate::values::message::AuthorKind;
 use crate::{AgentId, ChatMessage, UserId};
 
-/// Who is who at one moment. Replaced as a whole when the registry or the hosted agents change.
+/// The directory at one moment. It is replaced as a whole when the registry or the hosted agents change.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Directory {
     /// Every agent that ever had a key, by key.
@@ -22,7 +22,7 @@ pub(crate) struct Directory {
     by_id: FxHashMap<AgentId, AgentKey>,
     by_user: FxHashMap<UserId, AgentKey>,
     moderator: Option<UserId>,
-    /// The words of all names and ids, for what does not count in a reply.
+    /// The words of all names and ids, because they do not count in a reply.
     name_words: Vec<u64>,
     has_observed: bool,
 }
@@ -30,19 +30,19 @@ pub(crate) struct Directory {
 #[derive(Clone, Debug)]
 struct Entry {
     id: AgentId,
-    /// Its name for people; its id where it has none, or is not registered.
+    /// The agent's name for people. It is the id if the agent has no name, or is not registered.
     name: Arc<str>,
-    /// `None` when it is not registered now.
+    /// The account. `None` if the agent is not registered now.
     user: Option<UserId>,
-    /// Whether the library calls it.
+    /// `true` if the library calls it.
     hosted: bool,
-    /// How it is observed, where it runs without asking.
+    /// The settings of its observation, if it runs without asking.
     observed: Option<Arc<ObservedBot>>,
 }
 
 impl Directory {
-    /// `known` lists the agents in the order of their keys, `users` the accounts of those that are
-    /// registered now.
+    /// Creates a directory. `known` lists the agents in the order of their keys, and `users` has the accounts of those
+    /// that are registered now.
     pub(crate) fn new(
         moderator: UserId,
         known: Vec<AgentId>,
@@ -62,7 +62,7 @@ impl Directory {
         fresh
     }
 
-    /// The same, with these names for people. A blank one is none.
+    /// Sets these names for people. A blank name counts as none.
     #[must_use]
     pub(crate) fn with_names(mut self, mut names: HashMap<AgentId, String>) -> Self {
         for entry in &mut self.agents {
@@ -80,12 +80,12 @@ impl Directory {
         self.name_words.sort_unstable();
     }
 
-    /// See [`words_of_name`]; of all agents, in ascending order.
+    /// Returns the [`words_of_name`] of all agents, in ascending order.
     pub(crate) fn name_words(&self) -> &[u64] {
         &self.name_words
     }
 
-    /// The same, with these agents called by the library.
+    /// Marks the agents that the library calls.
     #[must_use]
     pub(crate) fn with_hosted(mut self, is_hosted: impl Fn(&AgentId) -> bool) -> Self {
         for entry in &mut self.agents {
@@ -94,7 +94,7 @@ impl Directory {
         self
     }
 
-    /// The same, with these agents observed.
+    /// Marks the agents that are observed.
     #[must_use]
     pub(crate) fn with_observed(mut self, bots: &HashMap<AgentId, Arc<ObservedBot>>) -> Self {
         for entry in &mut self.agents {
@@ -104,76 +104,77 @@ impl Directory {
         self
     }
 
-    /// How this agent is observed, if it is registered and runs without asking.
+    /// Returns the settings of this agent's observation, if it is registered and runs without asking.
     pub(crate) fn observed(&self, key: AgentKey) -> Option<&ObservedBot> {
         let entry = self.entry(key).filter(|_| self.has_observed)?;
         entry.observed.as_deref().filter(|_| entry.user.is_some() && !entry.hosted)
     }
 
-    /// Whether any agent is observed.
+    /// Returns whether any agent is observed.
     pub(crate) const fn has_observed(&self) -> bool {
         self.has_observed
     }
 
-    /// The agents that are registered here, and were not in the older directory, or with another account.
+    /// Returns the agents that are registered here, and that the older directory did not have, or had with another
+    /// account.
     pub(crate) fn new_since(&self, older: &Self) -> Vec<AgentKey> {
         self.registered().filter(|key| older.user(*key) != self.user(*key)).collect()
     }
 
-    /// The registered agents, by key.
+    /// Returns the registered agents, by key.
     pub(crate) fn registered(&self) -> impl Iterator<Item = AgentKey> {
         let agents = self.agents.iter().zip(0..).filter(|(entry, _)| entry.user.is_some());
         agents.map(|(_, number)| AgentKey::new(number))
     }
 
-    /// The agents that are registered here and not in the newer directory.
+    /// Returns the agents that are registered here and not in the newer directory.
     pub(crate) fn gone_in(&self, newer: &Self) -> Vec<AgentKey> {
         self.registered().filter(|key| newer.user(*key).is_none()).collect()
     }
 
-    /// The key of a registered agent.
+    /// Returns the key of a registered agent.
     pub(crate) fn key(&self, agent: &AgentId) -> Option<AgentKey> {
         self.key_of_known(agent).filter(|key| self.user(*key).is_some())
     }
 
-    /// The key of an agent that is registered, or was.
+    /// Returns the key of an agent that is registered, or was.
     pub(crate) fn key_of_known(&self, agent: &AgentId) -> Option<AgentKey> {
         self.by_id.get(agent).copied()
     }
 
-    /// An agent's name for people, or its id where it has none or is not registered any more.
+    /// Returns an agent's name for people, or its id if it has none or is no longer registered.
     pub(crate) fn display_name(&self, key: AgentKey) -> Option<&Arc<str>> {
         self.entry(key).map(|entry| &entry.name)
     }
 
-    /// A registered agent, as the registry has it.
+    /// Returns the registry's entry of a registered agent.
     pub(crate) fn identity(&self, key: AgentKey) -> Option<Identity> {
         let Entry { id, name, user, .. } = self.entry(key)?;
         let (agent_id, agent_name) = (id.clone(), (**name).to_owned());
         user.map(|discord_user_id| Identity { discord_user_id, agent_id, agent_name })
     }
 
-    /// An agent's id, registered or not any more.
+    /// Returns an agent's id, whether or not it is still registered.
     pub(crate) fn name(&self, key: AgentKey) -> Option<&AgentId> {
         self.entry(key).map(|entry| &entry.id)
     }
 
-    /// The account of a registered agent.
+    /// Returns the account of a registered agent.
     pub(crate) fn user(&self, key: AgentKey) -> Option<UserId> {
         self.entry(key)?.user
     }
 
-    /// Whether the library calls this agent, and it is registered.
+    /// Returns whether the library calls this agent, and it is registered.
     pub(crate) fn is_hosted(&self, key: AgentKey) -> bool {
         self.entry(key).is_some_and(|entry| entry.hosted && entry.user.is_some())
     }
 
-    /// The library's own account.
+    /// Returns the library's own account.
     pub(crate) const fn moderator(&self) -> Option<UserId> {
         self.moderator
     }
 
-    /// The accounts of all registered agents, in ascending order.
+    /// Returns the accounts of all registered agents, in ascending order.
     pub(crate) fn accounts(&self) -> Vec<UserId> {
         let mut accounts: Vec<_> = self.by_user.keys().copied().collect();
         accounts.sort_unstable();
@@ -184,15 +185,15 @@ impl Directory {
         self.by_user.get(&user).copied()
     }
 
-    /// The registered agents among these accounts, in ascending order of account.
+    /// Returns the registered agents among these accounts, in ascending order of account.
     pub(crate) fn agents_among(&self, mut users: Vec<UserId>) -> Vec<AgentKey> {
         users.sort_unstable();
         users.dedup();
         users.iter().filter_map(|user| self.of_user(*user)).collect()
     }
 
-    /// The registered agents whose names or ids a text begins with, each behind an `@`. Of names that fit the longest
-    /// counts.
+    /// Returns the registered agents whose names or ids stand at the beginning of a text, each behind an `@`. Of names
+    /// that fit the longest counts.
     pub(crate) fn named_at_start(&self, text: &str) -> Vec<AgentKey> {
         let mut named = Vec::new();
         let mut rest = text.trim_start();
@@ -214,8 +215,8 @@ impl Directory {
         named
     }
 
-    /// Who wrote a message: known by account, never by name. A person's account is never an agent's,
-    /// whatever the registry says.
+    /// Returns the author of a message. An author is known by the account and never by the name. A person's account is
+    /// never an agent's, whatever the registry says.
     pub(crate) fn author(&self, message: &ChatMessage) -> Author {
         match (message.author_kind, self.of_user(message.author)) {
             (AuthorKind::Webhook, _) => Author::Bot,
@@ -227,7 +228,7 @@ impl Directory {
         }
     }
 
-    /// Puts an agent's registered name in the place of the one that its account has in the chat.
+    /// Replaces the author's name in the chat with an agent's registered name.
     pub(crate) fn name_author(&self, message: &mut ChatMessage, author: Author) {
         if let Author::Agent(agent) = author {
             message.author_name = self.display_name(agent).cloned();

@@ -1,4 +1,4 @@
-//! What came of an action, and what follows from it.
+//! The outcome of an action, and its effects.
 
 use dirigent_core::{AgentKey, Input, MessageId, Outcome as Run, RunId, Settlement};
 
@@ -9,9 +9,9 @@ use super::voice::VoiceItem;
 use crate::admission::{Admitted, Claim, ClaimKind};
 use crate::record::channel::StoredChannel;
 
-/// What came of an action.
+/// Handles outcomes.
 impl Step<'_> {
-    /// The action ended that was for this, and was admitted for that.
+    /// Handles the end of the action with this purpose, which was admitted for that.
     pub(super) fn conclude(
         &mut self,
         id: ActionId,
@@ -28,14 +28,14 @@ impl Step<'_> {
         self.sort();
     }
 
-    /// What the request says about the chat as such.
+    /// Records what the request says about the health of the chat.
     fn note_health(&mut self, account: Account, is_post: bool, outcome: &Outcome) {
         let (now, chat) = (self.now, &mut self.lanes.chat);
         let failure = if let Outcome::Failed(failure) = outcome { Some(failure) } else { None };
         match failure.map(|failure| (failure.trouble(), failure.kind)) {
             Some((Trouble::Away, kind)) => chat.failed(account, now, kind),
             Some((Trouble::Limited(wait), _)) => {
-                // An answer, but none after which anything may be retried at once.
+                // This is an answer, but not one after which anything may be retried at once.
                 chat.answered(account, is_post);
                 if is_post {
                     chat.limited(account, now, now + wait);
@@ -80,7 +80,7 @@ impl Step<'_> {
         }
     }
 
-    /// A commit, or a read after a conflict, ended.
+    /// Handles the end of a commit, or of a read after a conflict.
     fn commit_ended(&mut self, outcome: Outcome) {
         let Self { now, turns, lanes, .. } = self;
         if let Outcome::Committed(revision) = outcome {
@@ -102,7 +102,7 @@ impl Step<'_> {
         }
     }
 
-    /// A post of the voice lane ended.
+    /// Handles the end of a post of the voice lane.
     fn spoken(&mut self, id: ActionId, outcome: Outcome) {
         let voice = &mut self.lanes.voice;
         let (head, own) = (voice.head(), voice.end(id));
@@ -112,7 +112,7 @@ impl Step<'_> {
         if !own {
             return self.lingering_ended(id, result.ok());
         }
-        // The answer may be lost, and the event tells that the post arrived all the same.
+        // The answer may be lost, while the event shows that the post arrived.
         let failure = match (result, voice.take_arrived()) {
             (Ok(message), _) | (Err(_), Some(message)) => return self.head_posted(message),
             (Err(failure), None) => failure,
@@ -143,12 +143,12 @@ impl Step<'_> {
         }
         let is_gone = matches!(settlement, Settlement::Done { .. });
         if let Some(agent) = by.filter(|_| is_gone) {
-            // Refused where no turns are kept any more.
+            // It is refused if the channel no longer keeps turns.
             let _ = self.submit(&Input::Removed(agent));
         }
     }
 
-    /// A hosted agent returned.
+    /// Handles the return of a hosted agent.
     fn agent_answered(
         &mut self,
         (agent, run): (AgentKey, RunId),

@@ -1,4 +1,4 @@
-//! What all rooms share while one of them is asked, and what its lanes say.
+//! The things that all rooms share while one of them is asked for an action, and the answers of its lanes.
 
 use dirigent_core::Timestamp;
 
@@ -6,17 +6,18 @@ use super::action::{Account, ActionId, Started};
 use super::commit::buffers::BufferPool;
 use crate::admission::{Admission, Wait};
 
-/// What all rooms share while one of them is asked: who decides whether an action may start, memory for commits, and
-/// the action that starts.
+/// The things that all rooms share while one of them is asked: the admission, memory for commits, and the action that
+/// starts.
 pub(crate) struct Doorway<'a> {
     pub(crate) admission: &'a mut Admission,
     pub(crate) buffers: &'a mut BufferPool,
-    /// What starts is put here. Handed up from lane to room, it was copied at each step.
+    /// The actions that start. They are put here, because returning them from lane to room would copy them at each
+    /// step.
     pub(crate) started: &'a mut Vec<Started>,
 }
 
 impl Doorway<'_> {
-    /// What has just been started is not polled beyond this time.
+    /// Limits the time until which the action that has just started is polled.
     pub(super) fn not_after(&mut self, at: Timestamp) {
         if let Some(started) = self.started.last_mut() {
             started.not_after = Some(at);
@@ -24,16 +25,16 @@ impl Doorway<'_> {
     }
 }
 
-/// What a lane says when it is asked.
+/// The answer of a lane that is asked for an action.
 #[derive(Debug)]
 pub(super) enum Offer {
-    /// Something starts: it stands at the door.
+    /// An action starts, and is in the doorway.
     Started,
-    /// It has nothing that may start now.
+    /// The lane has no action that may start now.
     Nothing,
-    /// What stood first is over without having started: everything is asked again.
+    /// The first entry is over without having started, so all lanes are asked again.
     Anew,
-    /// What stands first is over without having started: what follows is settled, and the other lanes are asked.
+    /// The first entry is over without having started. Its effects are settled, and the other lanes are asked.
     Over,
     /// The post of this account was not admitted.
     Waits(Account, Wait),

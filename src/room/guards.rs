@@ -1,4 +1,4 @@
-//! The guards of runs that hosts made: each holds the permission of one run.
+//! The guards of runs of hosts. Each holds the permission of one run.
 
 use dirigent_core::{AgentKey, Outcome, PhaseKind, Reason, RunId, TurnId};
 
@@ -15,8 +15,8 @@ pub(crate) struct Guards<'a> {
 }
 
 impl Guards<'_> {
-    /// The run that was permitted just now is guarded. Also returns whether this is its first guard: a call may
-    /// be delivered twice.
+    /// Guards the run that was permitted just now. Also returns whether this is its first guard, because a call may be
+    /// delivered twice.
     pub(crate) fn guard(
         self,
         agent: AgentKey,
@@ -27,13 +27,13 @@ impl Guards<'_> {
         (guarded, self.calls.guards_first(guarded))
     }
 
-    /// Whether no other run has begun since this one did.
+    /// Returns whether no other run has begun since this one.
     pub(crate) fn is_newest(&self, guarded: Guarded) -> bool {
         let is_its_turn = |turn| turn == self.turns.view().turn();
         self.calls.starts() == guarded.starts && guarded.turn.is_none_or(is_its_turn)
     }
 
-    /// Gives the guard of this run up if the permission was taken away since it was given. Returns why.
+    /// Removes the guard of this run if the permission was taken away since it was given, and returns why.
     pub(crate) fn give_up_withdrawn(self, guarded: Guarded) -> Option<Reason> {
         if self.is_permitted(guarded) {
             return None;
@@ -43,7 +43,7 @@ impl Guards<'_> {
         Some(if why.allows() { Reason::RunAlreadyEnded } else { why })
     }
 
-    /// Whether this run has the permission, and may go on.
+    /// Returns whether this run has the permission, and may go on.
     fn is_permitted(&self, guarded: Guarded) -> bool {
         let Guarded { agent, turn, run, .. } = guarded;
         let view = self.turns.view();
@@ -58,8 +58,8 @@ impl Guards<'_> {
         has_floor && is_newest && view.run() == run && !self.turns.commit.is_taken_over()
     }
 
-    /// A host tells how a run ended that it made, and with which text, if it knows: if the agent has the floor, and says what
-    /// was said before, that is so. Without a text what it posted in its turn is looked at.
+    /// Converts the end of a host's run, with its text if the host knows it. If the agent has the floor and repeats
+    /// what was said before, the outcome says so. Without a text the agent's posts in its turn are compared.
     pub(crate) fn recognised(
         self,
         cx: &Context<'_>,
@@ -83,7 +83,7 @@ impl Guards<'_> {
         if repeats { Outcome::Repeated } else { outcome }
     }
 
-    /// The guard of this run says nothing more.
+    /// Removes the guard of this run.
     pub(crate) fn give_up(self, guarded: Guarded) {
         self.calls.unguard(guarded);
     }

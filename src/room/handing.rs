@@ -1,4 +1,4 @@
-//! What an agent is handed with its call: from memory, and from the chat where memory does not have it.
+//! The messages that an agent gets with its call, from memory, and from the chat if memory does not have them.
 
 use std::sync::Arc;
 
@@ -9,17 +9,19 @@ use super::inbox::{Bounds, Brought, Handout};
 use super::step::Step;
 use crate::ChatMessage;
 
-/// What an agent is handed with its call.
+/// Prepares the messages that an agent gets with its call.
 impl Step<'_> {
-    /// Whether all that this turn is to bring is in memory. If not, it is read, and the run waits for it for a while.
+    /// Returns whether all messages for this turn are in memory. If not, they are read, and the run waits for them for
+    /// a while.
     pub(super) fn is_ready(&mut self, agent: AgentKey, turn: TurnId) -> bool {
         self.lanes.inbox.is_in_memory(agent) || self.prepare_handout(agent, turn).is_some()
     }
 
-    /// What the agent of this turn is handed. `None` while something of it is read.
+    /// Returns the messages for the agent of this turn. `None` while some of them are being read.
     pub(super) fn prepare_handout(&mut self, agent: AgentKey, turn: TurnId) -> Option<Handout> {
         let own = self.cx.directory.user(agent);
-        // Not while the chat is away, unless the run is permitted already: then its deadline runs.
+        // It does not do without them while the chat is away, unless the run is already permitted, because then its
+        // deadline runs.
         let may_do_without = !self.lanes.chat.is_out() || self.lanes.calls.is_waiting();
         let gives_up = self.lanes.reads.is_given_up(self.now, agent, turn, may_do_without);
         let bounds = self.bounds();
@@ -33,7 +35,7 @@ impl Step<'_> {
         }
     }
 
-    /// How much an agent is handed at once.
+    /// Returns the limits on what an agent gets at once.
     fn bounds(&self) -> Bounds {
         let settings = self.cx.settings;
         Bounds {
@@ -42,14 +44,14 @@ impl Step<'_> {
         }
     }
 
-    /// The agent is called with this.
+    /// Records that the agent is called with these messages.
     pub(super) fn hand_out(&mut self, handout: Handout) -> Brought {
         self.lanes.reads.handed();
         self.lanes.inbox.handed(handout)
     }
 
-    /// What people said in this range, oldest first, and whether that is all of it. `None` while a part of
-    /// it is read that is not in memory.
+    /// Returns people's messages in this range, oldest first, and whether these are all of them. `None` while a part of
+    /// them is read from the chat.
     pub(super) fn said_within(&mut self, span: Span) -> Option<(Vec<Arc<ChatMessage>>, bool)> {
         match self.lanes.inbox.said_within(span, self.lanes.reads.has_failed()) {
             Ok(said) => Some(said),
@@ -60,7 +62,7 @@ impl Step<'_> {
         }
     }
 
-    /// The agent's turn failed: it is handed the same again, a few times.
+    /// Records that the agent's turn failed. It gets the messages again, a few times.
     pub(super) fn turn_failed(&mut self, agent: AgentKey) {
         let words = self.lanes.inbox.failed(agent);
         self.tell_given_up(agent, words);

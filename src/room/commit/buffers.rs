@@ -1,4 +1,4 @@
-//! What a commit hands to the store, and what is used again for a later commit.
+//! The buffers that a commit gives to the store, and that a later commit uses again.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use dirigent_core::Transition;
 
 use crate::record::channel::ChannelRecord;
 
-/// How many are kept for all channels together.
+/// The most buffers that are kept for all channels together.
 const SPARE_MAX: usize = 64;
 
 /// A record and the transitions before it, shared with the store.
@@ -17,25 +17,25 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// A share for the store.
+    /// Returns a share for the store.
     pub(crate) fn share(&self) -> Self {
         let (record, transitions) = (Arc::clone(&self.record), Arc::clone(&self.transitions));
         Self { record, transitions }
     }
 
-    /// Whether the store has dropped its share.
+    /// Returns whether the store has dropped its share.
     pub(crate) fn are_free(&mut self) -> bool {
         let Self { record, transitions } = self;
         Arc::get_mut(record).is_some() && Arc::get_mut(transitions).is_some()
     }
 
-    /// Nothing, where the store still has its share.
+    /// Returns the buffers, or `None` if the store still has its share.
     pub(crate) fn take_back(mut self) -> Option<Self> {
         self.are_free().then_some(self)
     }
 }
 
-/// Buffers that no channel uses now. A room that waits keeps none of its own: there may be many rooms.
+/// Buffers that no channel uses now. A room that waits keeps none of its own, because there may be many rooms.
 #[derive(Debug, Default)]
 pub(crate) struct BufferPool {
     spare: Vec<Buffers>,
@@ -46,7 +46,7 @@ impl BufferPool {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Keeps the memory, but no text: what was said in a channel is not kept for another one.
+    /// Keeps the memory, but no text, because one channel's text must not be kept for another.
     pub(crate) fn put(&mut self, mut buffers: Buffers) {
         if let Some(record) =
             Arc::get_mut(&mut buffers.record).filter(|_| self.spare.len() < SPARE_MAX)
@@ -58,22 +58,22 @@ impl BufferPool {
     }
 }
 
-/// What a room handed to the store, and has back.
+/// The buffers that a room gave to the store, and has back.
 #[derive(Debug, Default)]
 pub(crate) struct Returned {
-    /// What the last commit handed to the store, if the store kept it.
+    /// The buffers of the last commit, if the store kept them.
     kept_by_store: Option<Buffers>,
-    /// What an earlier commit handed to the store, for the next one.
+    /// The buffers of an earlier commit, for the next one.
     spare: Option<Buffers>,
 }
 
 impl Returned {
-    /// What no commit needs now.
+    /// Takes the buffers that no commit needs now.
     pub(crate) const fn take(&mut self) -> Option<Buffers> {
         self.spare.take()
     }
 
-    /// The store has taken this, and may keep it until the next commit.
+    /// Records that the store has accepted this, and may keep it until the next commit.
     pub(super) fn stored(&mut self, mut buffers: Buffers) {
         let replaced = self.kept_by_store.take();
         self.spare = replaced.and_then(Buffers::take_back);
@@ -84,7 +84,7 @@ impl Returned {
         }
     }
 
-    /// The store has not taken this.
+    /// Records that the store has not accepted this.
     pub(super) fn refused(&mut self, buffers: Buffers) {
         self.spare = buffers.take_back();
     }

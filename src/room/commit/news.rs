@@ -1,36 +1,36 @@
-//! Transitions on their way to listeners and into the store's history: neither learns of what is not stored.
+//! Transitions on their way to listeners and into the store's history. Neither learns of a state that is not stored.
 
 use dirigent_core::Transition;
 
 use super::Stamp;
 
-/// How many transitions wait at most until their state is stored and listeners are told.
+/// The most transitions that wait until their state is stored and listeners get them.
 pub(super) const WAITING_MAX: usize = 256;
-/// For how many transitions a room keeps memory while none waits.
+/// The number of transitions for which a room keeps memory while none waits.
 const WAITING_KEPT: usize = 8;
 
-/// What listeners are told.
+/// The news for listeners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Announcement {
     Transition(Transition),
-    /// They are not told of this number of older transitions.
+    /// This number of older transitions did not reach them.
     Missed(u64),
 }
 
-/// What listeners were not told of yet, oldest first.
+/// The transitions that listeners do not know yet, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct News {
     waiting: Vec<(Stamp, Transition)>,
-    /// How many of these listeners were told: all leave together.
+    /// The number of these that listeners already got. All of them leave together.
     told: usize,
-    /// Up to here the store took, or refused, the transitions for its history.
+    /// The state up to which the store accepted, or refused, the transitions for its history.
     in_history: Stamp,
-    /// How many older ones were dropped, since the store takes nothing: listeners are told the number.
+    /// The number of older transitions that were dropped, because the store accepts nothing. Listeners get this number.
     dropped: u64,
 }
 
 impl News {
-    /// A transition of this state. The oldest goes where too many wait.
+    /// Adds a transition of this state. If too many wait, the oldest is dropped.
     pub(crate) fn record(&mut self, stamp: Stamp, transition: Transition) {
         if self.waiting.len() >= WAITING_MAX {
             self.dropped += u64::from(self.told == 0);
@@ -40,12 +40,12 @@ impl News {
         self.waiting.push((stamp, transition));
     }
 
-    /// Whether listeners are to be told something.
+    /// Returns whether there is news for listeners.
     pub(super) fn is_due(&self, committed: Stamp) -> bool {
         self.waiting.get(self.told).is_some_and(|(stamp, _)| *stamp <= committed)
     }
 
-    /// What listeners are told next: how many transitions were dropped, or the oldest one whose state is
+    /// Returns the next news for listeners: the number of dropped transitions, or the oldest transition whose state is
     /// committed.
     pub(super) fn next(&mut self, committed: Stamp) -> Option<Announcement> {
         let (stamp, transition) = *self.waiting.get(self.told)?;
@@ -64,7 +64,7 @@ impl News {
         Some(Announcement::Transition(transition))
     }
 
-    /// Writes down the newest transitions that the history does not have, at most `history_max`.
+    /// Writes the newest transitions that the history does not have, at most `history_max`.
     pub(super) fn write(&self, out: &mut Vec<Transition>, history_max: usize) {
         out.clear();
         let too_many = self.waiting.len().saturating_sub(history_max);
@@ -73,7 +73,7 @@ impl News {
         out.extend(new.map(|(_, transition)| *transition));
     }
 
-    /// The history has what led to the state of this stamp. Returns up to where it reached before.
+    /// Records that the history reaches the state of this stamp. Returns the state that it reached before.
     pub(super) const fn written_up_to(&mut self, stamp: Stamp) -> Stamp {
         std::mem::replace(&mut self.in_history, stamp)
     }
