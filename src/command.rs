@@ -1,5 +1,5 @@
-//! The slash commands of people: `/set-channel-mode`, `/stop`, `/resume`, `/status`, `/why` and `/next`. How a chat
-//! carries them is up to its adapter.
+//! The slash commands of people: `/set-channel-mode`, `/stop`, `/resume`, `/status`, `/why` and `/next`. The adapter of
+//! a chat decides how the chat carries them.
 //!
 //! An adapter registers each [`SlashCommand`] with its texts, and passes every use of it to [`Channel::command`]. Show
 //! the answer only to the person who asked ([`SlashCommand::EPHEMERAL`]). The answer comes within three seconds, as

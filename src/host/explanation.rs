@@ -139,7 +139,7 @@ pub struct OutageNote {
     pub why: Option<Arc<str>>,
     /// The agent whose reply waits for it.
     pub reply_of: Option<AgentId>,
-    /// The time after which the reply is given up. Its agent gets the text with its next turn.
+    /// The time after which the library gives up the reply. Its agent then gets the text with its next turn.
     pub given_up_in: Option<Duration>,
 }
 

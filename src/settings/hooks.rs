@@ -1,4 +1,4 @@
-//! How agents are called, and when an agent counts as away.
+//! Calls of agents, and when an agent counts as away.
 
 use std::time::Duration;
 

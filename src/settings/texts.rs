@@ -38,8 +38,8 @@ pub struct Texts {
     pub stopped_notice: String,
     /// The notice when a stop or a hold was ended, and the agents go on.
     pub resumed_notice: String,
-    /// The notice when a stop or a hold was ended and the agents have nothing to go on with, for example because each
-    /// of them had finished. It says what is needed.
+    /// The notice when a stop or a hold was ended and the agents have no work left, for example because each of them
+    /// had finished. It says what is needed.
     pub resumed_idle_notice: String,
     /// The text at the end of a reply that is not posted completely, as far as one message takes it. Leave it empty for
     /// no such text.
@@ -119,7 +119,7 @@ impl Texts {
     pub const STOPPED_NOTICE: &str = "⏹️ Stopped. Write \"resume\" to go on.";
     /// The default notice when a stop or a hold was ended, and the agents go on.
     pub const RESUMED_NOTICE: &str = "▶️ Resumed.";
-    /// The default notice when a stop or a hold was ended and the agents have nothing to go on with.
+    /// The default notice when a stop or a hold was ended and the agents have no work left.
     pub const RESUMED_IDLE_NOTICE: &str = "▶️ Resumed. Write a message to go on.";
 
     /// Writes the trigger message for an account.

@@ -1,16 +1,17 @@
-//! Whether a reply says anything that was not said since a person last wrote.
+//! Decides whether a reply says anything new since a person last wrote.
 //!
-//! Rooms of models loop by content: they say a sentence once more, thank each other, agree in other words, and count on in a list
-//! that says nothing. A reply is new if it has words that were not said yet, or what carries a fact in another order: numbers,
-//! single letters, code, pictures of a board, "left" and "right", negations, who does what. Words that greet, thank, praise, agree or
-//! connect are never new.
+//! Rooms of models loop by content. They repeat a sentence, thank each other, agree in other words, or count on in a
+//! list without content. A reply is new if it has new words, or if a fact is in another order. Facts are numbers,
+//! single letters, code, pictures of a board, "left" and "right", negations, and who does what. Words that greet,
+//! thank, praise, agree or connect are never new.
 //!
-//! A copy counts as nothing to add at once. What says the same in other words is an agreement or a courtesy, and each agent may say such a
-//! thing once after a reply that said something new; the next time it counts as nothing to add. So a loop ends in its second cycle, and
-//! what is only alike, for example the moves of a game, stays. If a person asked for what comes back, for example a song with a chorus,
-//! a copy counts as such a thing, too, and each agent may say two of them.
+//! A copy counts as empty at once. A reply that says the same thing in other words is an agreement or a courtesy. Each
+//! agent may give one such reply after a reply that said something new, and the next one counts as empty. A loop
+//! therefore ends in its second cycle, while replies that are only similar stay, for example the moves of a game. If a
+//! person asked for words that come back, for example for a song with a chorus, a copy counts as a courtesy, too, and
+//! each agent may give two of them.
 //!
-//! `verify/evenings` has the evenings with which this is measured.
+//! `verify/evenings` has the conversations that measure this.
 
 use dirigent_core::AgentKey;
 
@@ -21,62 +22,63 @@ use seen::Seen;
 pub(crate) use words::words_of_name;
 use words::{Piece, asks_for_what_comes_back, read, says_that_it_repeats, with_order};
 
-/// The fewest words, empty ones included, of a reply that copies the agent's own words: a shorter one may be an answer.
+/// The fewest words, including empty ones, of a reply that copies the agent's own words. A shorter reply may be an
+/// answer.
 const OWN_MIN: usize = 5;
-/// The fewest of one that copies another agent's: a shorter one may be agreement.
+/// The fewest words of a reply that copies another agent's. A shorter reply may be agreement.
 const OTHERS_MIN: usize = 7;
-/// The fewest words that count of a reply in which one may be another.
+/// The fewest words that count of a reply in which one word may differ.
 const LONG: usize = 12;
-/// A reply with so few words may be an answer: it is said once more before it counts as nothing to add.
+/// The most words of a reply that may be an answer. Such a reply may be repeated once before it counts as empty.
 const SHORT: usize = 3;
-/// For a reply of how many pieces memory is kept from one talk to the next.
+/// The most pieces of a reply for which memory is kept from one conversation to the next.
 const KEPT: usize = 4_096;
-/// How many replies in a row must have said nothing new before the next one counts as nothing to add.
+/// The number of replies in a row without anything new before the next one counts as empty.
 const IN_A_ROW: usize = 3;
 
-/// The words of a reply, those of its embeds included, and a hash of what else it shows, if it shows anything.
+/// The words of a reply, including those of its embeds, and a hash of everything else that it shows, if there is any.
 pub(crate) type Said<'a> = (&'a str, Option<u64>);
 
-/// What was said since a person last wrote: hashes of it, never a text, in some 5 KB however long the talk is.
+/// The words since a person last wrote. It has only hashes of them, in about 5 KB however long the conversation is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent {
     seen: Seen,
-    /// Whose replies said nothing new since the last one that did.
+    /// The agents with replies that said nothing new, since the last reply that did.
     idle: Vec<AgentKey>,
-    /// Whose reply was the newest one, if it asked: what another agent says next is an answer.
+    /// The author of the newest reply, if it asked something. The next reply of another agent is then an answer.
     asks: Option<AgentKey>,
-    /// Whether the person asked for what comes back.
+    /// `true` if the person asked for words that come back.
     comes_back: bool,
     /// The memory for the next reply.
     reply: Reply,
 }
 
-/// How much of a reply is new.
+/// The amount of new content in a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum News {
-    /// It copies what was said.
+    /// The reply copies earlier words.
     Copy,
-    /// It says nothing.
+    /// The reply has no content.
     Nothing,
-    /// So little that it may be the same in other words.
+    /// The reply has so little that it may be the old content in other words.
     Little,
-    /// It says something.
+    /// The reply says something new.
     Something,
 }
 
 impl Recent {
-    /// A person has written this, and everything before it is of no account.
+    /// Starts again with these words of a person, so that everything before them no longer counts.
     pub(crate) fn begin(&mut self, text: &str, names: &[u64]) {
         let reply = std::mem::take(&mut self.reply);
-        // A reply of a hundred pages was read once, and its memory is not kept for the next.
+        // A reply of a hundred pages is rare, so its memory is not kept for the next one.
         let reply = if reply.pieces.capacity() > KEPT { Reply::default() } else { reply };
         *self = Self { reply, comes_back: asks_for_what_comes_back(text), ..Self::default() };
         self.reply.read((text, None), names);
         self.reply.remember(&mut self.seen, None);
     }
 
-    /// A reply is made. Returns whether it says nothing new; if not, it is part of what was said from now on. `names`: of the agents,
-    /// as sorted [`words_of_name`].
+    /// Checks a reply. Returns whether it says nothing new. If it does say something new, it counts as said from now
+    /// on. `names` has the agents' [`words_of_name`], sorted.
     pub(crate) fn is_repeated(&mut self, author: AgentKey, said: Said<'_>, names: &[u64]) -> bool {
         self.reply.read(said, names);
         let news = self.news(author, said.0);
@@ -124,7 +126,7 @@ impl Recent {
         if says_so && unseen(&reply.facts) == 0 {
             return News::Nothing;
         }
-        // An entry more in a list, a word more in a sentence that stands.
+        // It adds an entry to a list, or a word to a sentence that stays.
         let is_edit = words > 0 && reply.pairs.len() > 1 && pairs * 2 < reply.pairs.len();
         let is_move = reply.all_facts.is_some() && reply.words.is_empty() && reply.empty == 0;
         let asks = reply.asks && (words > 0 || reply.length() <= SHORT + 1);
@@ -140,7 +142,7 @@ impl Recent {
         if words < 2 || few { News::Little } else { News::Something }
     }
 
-    /// Whether a reply without a new word is a copy: clause by clause, or in another order of its clauses.
+    /// Returns whether a reply without a new word is a copy, clause by clause, or with its clauses in another order.
     fn copies(&self, author: AgentKey, new_pairs: usize) -> bool {
         let reply = &self.reply;
         let is_own = |hash: u64| self.seen.has(by(author, hash));
@@ -157,7 +159,7 @@ impl Recent {
             || reply.words.len() >= OTHERS_MIN && new_pairs == 0
     }
 
-    /// Whether a long reply is a copy but for one word within a sentence.
+    /// Returns whether a long reply is a copy except for one word within a sentence.
     fn is_near(&self, new_words: usize, new_pairs: usize, claims: bool) -> bool {
         let reply = &self.reply;
         let mut changed = reply.clauses.iter().filter(|(hash, _)| !self.seen.has(*hash));
@@ -168,37 +170,37 @@ impl Recent {
     }
 }
 
-/// What a reply is made of, as far as it counts.
+/// The pieces of a reply that count.
 #[derive(Clone, Debug, Default)]
 struct Reply {
     pieces: Vec<Piece>,
     words: Vec<u64>,
-    /// Words beside each other.
+    /// Pairs of neighbouring words.
     pairs: Vec<u64>,
-    /// Each clause that says something, and how many words of it count.
+    /// Each clause that says something, with the number of its words that count.
     clauses: Vec<(u64, usize)>,
-    /// What carries a fact, each by itself.
+    /// The facts, each by itself.
     facts: Vec<u64>,
-    /// The same as one hash, in its order, with what the reply shows besides.
+    /// All facts in order as one hash, together with everything else that the reply shows.
     all_facts: Option<u64>,
-    /// The same, and what is denied.
+    /// A hash of the facts and the negations.
     claims: Option<u64>,
-    /// Who is spoken of, in order, if that are several.
+    /// A hash of the persons in order, if there are several.
     persons: Option<u64>,
-    /// How many words say nothing.
+    /// The number of empty words.
     empty: usize,
-    /// How many words stand in clauses that it has said already.
+    /// The number of words in clauses that the reply has already.
     again: usize,
-    /// How many of the words are characters of a script without spaces.
+    /// The number of words that are characters of a script without spaces.
     characters: usize,
-    /// Whether it shows something besides its words: then a copy of it is one however few they are.
+    /// `true` if it shows something besides its words. A copy of it counts as one even if it has few words.
     shows: bool,
     is_vote: bool,
     asks: bool,
 }
 
 impl Reply {
-    /// How many words it has, empty ones included. Two characters of a script without spaces are one.
+    /// Returns the number of words, including empty ones. Two characters of a script without spaces count as one word.
     fn length(&self) -> usize {
         self.words.len() + self.empty + self.again - self.characters / 2
     }
@@ -210,7 +212,7 @@ impl Reply {
         }
         self.clauses.clear();
         (self.all_facts, self.persons) = (shown, None);
-        // The same words with a picture, and without it, are two things.
+        // The same words with a picture, and without it, are two different replies.
         self.claims = Some(shown.unwrap_or(NOTHING_SHOWN));
         (self.empty, self.again, self.characters, self.is_vote) = (0, 0, 0, false);
         self.asks = text.trim_end().ends_with(['?', '？']);
@@ -250,7 +252,7 @@ impl Reply {
                 }
                 Piece::Empty => self.empty += 1,
                 Piece::Again(words) => self.again += words,
-                // "I vote", "my vote", "Vote: yes"; not "a vote by the pupils".
+                // "I vote", "my vote" and "Vote: yes" are votes, but "a vote by the pupils" is not.
                 Piece::Vote => self.is_vote |= matches!(before, None | Some(Piece::Person(_))),
                 Piece::End(hash) => {
                     self.clauses.push((hash, self.words.len() - counted));
@@ -268,7 +270,7 @@ impl Reply {
         self.persons = self.persons.filter(|_| several);
     }
 
-    /// What it says is said from now on: by its author, or by a person.
+    /// Records that its author, or a person, said this.
     fn remember(&self, seen: &mut Seen, author: Option<AgentKey>) {
         let clauses = || self.clauses.iter().map(|(hash, _)| *hash);
         let claims = self.claims.filter(|_| author.is_some());
@@ -282,19 +284,19 @@ impl Reply {
     }
 }
 
-/// In place of the hash of what a reply shows besides its words.
+/// Replaces the hash of what a reply shows besides its words, if it shows nothing.
 const NOTHING_SHOWN: u64 = 3;
-/// That a reply asks is a claim of its own.
+/// The claim of a reply that asks something.
 const ASKS: u64 = 2;
-/// Keeps single facts apart from the words that they may be.
+/// Distinguishes single facts from equal words.
 const FACT: u64 = 5;
 
-/// A hash as one agent's own.
+/// Makes a hash specific to one agent.
 fn by(author: AgentKey, hash: u64) -> u64 {
     with_order(hash, u64::from(author.get()) + 1)
 }
 
-/// One more of a list that is known as one hash.
+/// Adds one entry to a list that is stored as one hash.
 fn add(list: &mut Option<u64>, hash: u64) {
     *list = Some(with_order(list.unwrap_or_default(), hash));
 }

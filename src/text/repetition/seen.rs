@@ -1,18 +1,18 @@
-//! Which hashes were seen of late.
+//! Remembers which hashes were seen recently.
 
-/// A set of the newest hashes: at least the newest [`MOST`], in 4 KB. Of twenty hashes that were never put into it, it holds about
-/// one all the same; a reply is made of many, so that one of them decides nothing.
+/// A set of the newest hashes, at least the newest [`MOST`], in 4 KB. It wrongly contains about one of twenty hashes
+/// that were never added. A reply has many hashes, so a single one decides nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     newest: Bits,
     older: Bits,
-    /// How many the newest half took.
+    /// The number of hashes in the newest half.
     count: usize,
 }
 
-/// How many bits a half has.
+/// The number of bits in a half.
 const BITS: usize = 1 << 14;
-/// How many hashes a half takes until it is the older one: then one bit in six is set.
+/// The number of hashes in a half until it becomes the older one. One bit in six is set then.
 const MOST: usize = 1_500;
 
 impl Seen {
@@ -33,12 +33,12 @@ impl Seen {
     }
 }
 
-/// A Bloom filter with two bits for each hash. Nothing is allocated before the first.
+/// A Bloom filter with two bits for each hash. It allocates no memory before the first one.
 #[derive(Clone, Debug, Default)]
 struct Bits(Vec<u64>);
 
 impl Bits {
-    /// Where the two bits of a hash are.
+    /// Returns the places of the two bits of a hash.
     fn places(hash: u64) -> [(usize, u64); 2] {
         [hash, hash >> 32].map(|part| {
             let bit = usize::try_from(part % BITS as u64).unwrap_or_default();

@@ -1,33 +1,33 @@
-//! What a text is made of, piece by piece.
+//! Splits a text into pieces.
 
 use std::sync::LazyLock;
 
 /// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// A word, by the hash of its first letters: "postpone" and "postponed" say the same.
+    /// A word, by the hash of its first letters, so that "postpone" and "postponed" are equal.
     Word(u64),
     /// A character of a script that is written without spaces.
     Character(u64),
-    /// It greets, thanks, agrees, praises or only connects.
+    /// A word that greets, thanks, agrees, praises or only connects.
     Empty,
-    /// Who speaks, is spoken to or is spoken of.
+    /// The person who speaks, is spoken to or is spoken of.
     Person(u64),
-    /// Another one in its place says something else: a number, a letter, code, a picture, "left".
+    /// A word with a different meaning if another one replaces it: a number, a letter, code, a picture, "left".
     Fact(u64),
     /// "Not", "no", "never".
     Negation,
-    /// The text votes: the same again is another vote.
+    /// A vote. A repeated vote is another vote.
     Vote,
-    /// A clause that says something ends, by the hash of all of it.
+    /// The end of a clause that says something, with the hash of the whole clause.
     End(u64),
-    /// A clause that the text has said already, by the number of its words.
+    /// A clause that the text has already, with the number of its words.
     Again(usize),
 }
 
-/// Words that say nothing however often they come, in the languages that rooms of models mostly speak.
+/// Words that have no content however often they come, in the languages that rooms of models mostly use.
 static EMPTY: LazyLock<Vec<u64>> = LazyLock::new(|| sorted(include_str!("empty.txt")));
-/// Words of which another one says something else.
+/// Words that count as facts.
 static FACTS: LazyLock<Vec<u64>> = LazyLock::new(|| sorted(include_str!("facts.txt")));
 static PERSONS: LazyLock<Vec<u64>> = LazyLock::new(|| {
     sorted(
@@ -38,7 +38,7 @@ static NEGATING: LazyLock<Vec<u64>> = LazyLock::new(|| sorted(include_str!("nega
 static VOTING: LazyLock<Vec<u64>> =
     LazyLock::new(|| sorted("approve approved lgtm vote votes voting"));
 
-/// The same of characters.
+/// Characters that have no content.
 const EMPTY_CHARACTERS: &str =
     "的了吧吗啊呀呢好是对也都很太真谢同意赞错这那就还はがをにのもとですねよ";
 const FACT_CHARACTERS: &str =
@@ -46,7 +46,7 @@ const FACT_CHARACTERS: &str =
 const PERSON_CHARACTERS: &str = "我你他她您们咱私僕君";
 const NEGATING_CHARACTERS: &str = "不没別别無无未非勿";
 
-/// What says that its author has said it before: it may use other words than then.
+/// Words with which an author says that they repeat themselves, perhaps in other words.
 const SAID_BEFORE: &[&str] = &[
     "as i said",
     "like i said",
@@ -78,35 +78,36 @@ const SAID_BEFORE: &[&str] = &[
     "如前所述",
     "我说过",
 ];
-/// How many characters of a text are looked at for that.
+/// The number of characters of a text in which these words are looked up.
 const START: usize = 200;
 
-/// Who asks for one of these asks for words that come back.
+/// Words that ask for a form in which words come back.
 static RETURNING: LazyLock<Vec<u64>> = LazyLock::new(|| sorted(include_str!("returning.txt")));
-/// The same of characters.
+/// Characters that ask for such a form.
 const RETURNING_CHARACTERS: &str = "歌唱谣";
-/// With words in quotation marks these say when the words come back.
+/// Words that say, together with words in quotation marks, when the words come back.
 const WHENEVER: &[&str] =
     &["after each", "after every", "nach jede", "après chaque", "después de cada", "每次"];
 const QUOTES: &[char] = &['"', '“', '”', '„', '«', '「'];
 
-/// Signs that say something in formulas, patterns, prices and paths.
+/// Signs that have a meaning in formulas, patterns, prices and paths.
 const SIGNS: &[char] = &['+', '=', '^', '|', '$', '%', '/', '\\', '€', '_'];
-/// What stands in front of a number that only counts the entries of a list.
+/// Words before a number that only counts the entries of a list.
 const COUNTED: &[&str] = &["Point ", "point ", "Item ", "item ", "Reason ", "Idea ", "Thought "];
 
-/// How many letters of a word count.
+/// The number of letters of a word that count.
 const STEM: usize = 6;
-/// How far back a clause is looked for that the text has said before.
+/// The number of clauses in which a repeated clause of the text is looked up.
 const LOOK_BACK: usize = 256;
 
-/// Whether the text says of itself that it says nothing new.
+/// Returns whether the text says about itself that it says nothing new.
 pub(super) fn says_that_it_repeats(text: &str) -> bool {
     let start: String = text.chars().take(START).flat_map(char::to_lowercase).collect();
     SAID_BEFORE.iter().any(|words| start.contains(words))
 }
 
-/// Whether a person asks for a form in which words come back, for example a song, or says which words are to come back when.
+/// Returns whether a person asks for a form in which words come back, for example a song, or says which words come back
+/// when.
 pub(super) fn asks_for_what_comes_back(text: &str) -> bool {
     let words = text.split(|c: char| !c.is_alphanumeric());
     let is_returning = |word: &str| RETURNING.binary_search(&hash(lowered(word))).is_ok();
@@ -119,17 +120,18 @@ pub(super) fn asks_for_what_comes_back(text: &str) -> bool {
         || text.contains(QUOTES) && whenever()
 }
 
-/// The hashes of the words of a name.
+/// Returns the hashes of the words of a name.
 pub(crate) fn words_of_name(name: &str) -> impl Iterator<Item = u64> {
     let words = name.split(|c: char| !c.is_alphanumeric());
     words.filter(|word| !word.is_empty()).map(|word| hash(lowered(word)))
 }
 
-/// Reads the pieces of the text, in order, in place of those before. Of a clause that the text has said already the words are only
-/// counted. The numbers of lists and the marks of Markdown are left out. `names`: by [`words_of_name`], in ascending order.
+/// Reads the pieces of the text, in order, in place of those before. Of a clause that the text has already, it only
+/// counts the words. It leaves out the numbers of lists and the marks of Markdown. `names` has the [`words_of_name`],
+/// in ascending order.
 pub(super) fn read(text: &str, names: &[u64], found: &mut Vec<Piece>) {
     found.clear();
-    // "Round 12: we agree" counts nothing that happens, and "Day 12: no rain" does.
+    // "Round 12: we agree" counts no event, but "Day 12: no rain" does.
     let without_number = after_number(text).map(|rest| read_lines(rest, names, found));
     let all = match without_number {
         Some(all) if !found.iter().any(says) => all,
@@ -138,7 +140,7 @@ pub(super) fn read(text: &str, names: &[u64], found: &mut Vec<Piece>) {
             read_lines(text, names, found)
         }
     };
-    // A text that says nothing is one clause: a long one that stands there again is a copy, too.
+    // A text without content is one clause, so that a long one that comes again is a copy, too.
     if !found.iter().any(says) {
         found.push(Piece::End(all));
     }
@@ -148,7 +150,7 @@ const fn says(piece: &Piece) -> bool {
     !matches!(piece, Piece::Empty | Piece::Person(_))
 }
 
-/// What follows "Round 12:".
+/// Returns the text after "Round 12:".
 fn after_number(text: &str) -> Option<&str> {
     let (head, rest) = text.trim_start().trim_start_matches('*').split_once([':', '.', ')'])?;
     let (word, number) = head.trim_end_matches('*').split_once(' ')?;
@@ -180,7 +182,7 @@ fn read_lines(text: &str, names: &[u64], found: &mut Vec<Piece>) -> u64 {
     all
 }
 
-/// Reads a clause, and returns its hash; one that says nothing has no end.
+/// Reads a clause, and returns its hash. A clause without content has no end.
 fn read_clause(clause: &str, is_last: bool, names: &[u64], found: &mut Vec<Piece>) -> u64 {
     let from = found.len();
     let hash = read_words(clause, names, found);
@@ -197,13 +199,13 @@ fn read_clause(clause: &str, is_last: bool, names: &[u64], found: &mut Vec<Piece
             found.push(end);
         }
     } else if from == 0 || is_last || found.len() > from + 1 {
-        // Whom it calls or thanks is no part of what is said. A name in the middle of a list is.
+        // A name that a clause calls or thanks is no part of the content, but a name in the middle of a list is.
         found.iter_mut().skip(from).for_each(|piece| *piece = Piece::Empty);
     }
     hash
 }
 
-/// Returns a hash of all words but names: whom a clause calls is no part of what it says.
+/// Returns a hash of all words except for names, because the name that a clause calls is no part of its content.
 fn read_words(clause: &str, names: &[u64], found: &mut Vec<Piece>) -> u64 {
     let (mut rest, mut before, mut all) = (clause, None, 0_u64);
     while let Some(first) = rest.chars().next() {
@@ -235,17 +237,18 @@ fn read_words(clause: &str, names: &[u64], found: &mut Vec<Piece>) -> u64 {
     all
 }
 
-/// A mention is a name, and its number is longer than any that is talked about.
+/// Returns whether a word is an account. A mention is a name, and its number is longer than any in a conversation.
 fn is_account(word: &str) -> bool {
     word.len() >= 15 && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A hash with the order of what it is made of.
+/// Returns a hash that includes the order of its parts.
 pub(super) const fn with_order(before: u64, hash: u64) -> u64 {
     (before.rotate_left(5) ^ hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// How many bytes of the text, which begins with `first`, are one word or number; 0 where it begins with a sign.
+/// Returns how many bytes of the text, which begins with `first`, are one word or number. It is 0 if the text begins
+/// with a sign.
 fn word_length(text: &str, first: char, before: Option<char>) -> usize {
     if is_dense(first) {
         return first.len_utf8();
@@ -271,7 +274,7 @@ fn read_word(word: &str, is_followed: bool, names: &[u64]) -> Option<Piece> {
     let apostrophes = ['\'', '’'];
     let word = word.trim_matches(apostrophes);
     let negates = word.ends_with("n't") || word.ends_with("n’t");
-    // "You're" and "you" are one.
+    // "You're" and "you" are equal.
     let base = word.split(apostrophes).next().unwrap_or(word);
     let word = if negates || base.len() < 2 && base != "I" { word } else { base };
     let (hash, mut characters) = (hash(lowered(word)), word.chars());
@@ -280,7 +283,7 @@ fn read_word(word: &str, is_followed: bool, names: &[u64]) -> Option<Piece> {
         return Some(read_character(first, hash));
     }
     let is = |list: &[u64]| list.binary_search(&hash).is_ok();
-    // The letter, not the article; the side, not the agreement.
+    // This is the letter and not the article, or the side and not the agreement.
     let is_choice = word == "A" && !is_followed;
     let agrees =
         || !is_followed && matches!(&*word.to_ascii_lowercase(), "right" | "true" | "second");
@@ -315,7 +318,7 @@ fn read_character(character: char, hash: u64) -> Piece {
     }
 }
 
-/// "Wonderfully" is as empty as "wonderful".
+/// Returns whether an adverb is as empty as its adjective, for example "wonderfully" and "wonderful".
 fn is_empty_adverb(word: &str) -> bool {
     let stem = word.strip_suffix("ly").filter(|stem| stem.len() > 2);
     stem.is_some_and(|stem| EMPTY.binary_search(&hash(lowered(stem))).is_ok())
@@ -326,7 +329,8 @@ fn read_sign(sign: char) -> Option<Piece> {
     says.then(|| Piece::Fact(hash(std::iter::once(sign))))
 }
 
-/// A picture that says something: a square of a board, a check mark, a card, a die; not a smile, and no flowers.
+/// Returns whether a picture has a meaning, for example a square of a board, a check mark, a card or a die. A smile and
+/// flowers have none.
 const fn is_picture(c: char) -> bool {
     let is_sign = matches!(c, '\u{2190}'..='\u{21FF}' | '\u{2500}'..='\u{25FF}' | '\u{2648}'..='\u{27BF}' | '\u{2B00}'..='\u{2BFF}');
     let is_decoration = matches!(c, '❤' | '✨' | '→');
@@ -334,7 +338,7 @@ const fn is_picture(c: char) -> bool {
     is_sign && !is_decoration || is_coloured
 }
 
-/// A line without what makes it an entry of a list: `- `, `2. `, `(3) `, `b) `, `#4 `, `Point 5: `.
+/// Returns a line without the mark of a list entry: `- `, `2. `, `(3) `, `b) `, `#4 `, `Point 5: `.
 fn without_marker(line: &str) -> &str {
     let is_marker = |c: char| c.is_whitespace() || matches!(c, '*' | '•' | '#' | '>');
     let is_numbered = line.trim_start().starts_with('#');
@@ -377,24 +381,25 @@ const fn ends_clause(c: char) -> bool {
     )
 }
 
-/// Whether the character is of a script that is written without spaces.
+/// Returns whether the character is of a script that is written without spaces.
 const fn is_dense(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// The hashes of these words, in ascending order.
+/// Returns the hashes of these words, in ascending order.
 fn sorted(words: &str) -> Vec<u64> {
     let mut hashes: Vec<u64> = words.split_whitespace().map(|word| hash(lowered(word))).collect();
     hashes.sort_unstable();
     hashes
 }
 
-/// The characters of a word in lower case, with one kind of apostrophe.
+/// Returns the characters of a word in lower case, with one kind of apostrophe.
 fn lowered(text: &str) -> impl Iterator<Item = char> {
     text.chars().map(|c| if c == '’' { '\'' } else { c }).flat_map(char::to_lowercase)
 }
 
-/// FNV-1a, so that a digest is the same in every process; stirred, since its low bits are what the last letters are.
+/// FNV-1a, so that a hash is equal in every process. The result is mixed, because its low bits depend only on the last
+/// letters.
 fn hash(word: impl Iterator<Item = char>) -> u64 {
     let step = |hash: u64, c: char| (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0100_0000_01B3);
     let hash = word.fold(0xCBF2_9CE4_8422_2325, step);
