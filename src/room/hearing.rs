@@ -1,4 +1,4 @@
-//! What is said in the channel, pushed or read: for the turn machine, and for agents that miss it.
+//! The messages of the channel, pushed or read, for the turn machine, and for agents that miss them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,12 +17,13 @@ use super::turns::Turns;
 use crate::ChatMessage;
 use crate::values::message::{AuthorKind, ChatKind};
 
-/// A person's message that is older does not stop by being edited.
+/// The age of a person's message above which an edit no longer makes it a stop word.
 const EDIT_STOPS_FOR: Duration = Duration::from_secs(300);
-/// Takes messages in.
+/// Handles messages.
 impl Step<'_> {
-    /// A message of the channel: for agents that are to be handed it, unless it is known already, and for the machine.
-    /// Returns a person's message that comes late, and over which the channel does not go to sleep.
+    /// Handles a message of the channel, for agents that have to get it, unless it is already known, and for the
+    /// machine. Returns a person's message that comes late, and that must not be left behind when the channel becomes
+    /// dormant.
     pub(super) fn hear(
         &mut self,
         message: ChatMessage,
@@ -55,7 +56,7 @@ impl Step<'_> {
             return None;
         }
         if is_hidden || is_aside || self.is_echo(&message, author) {
-            // It wakes, requests and counts nothing. Of what cannot be seen agents could only guess.
+            // It wakes, requests and counts nothing, because agents could only guess what they cannot see.
             digest.kind = MessageKind::System;
         }
         let agents = self.note_addressed(&message, author);
@@ -79,7 +80,8 @@ impl Step<'_> {
         };
         let answer = self.turns.submit(cx, self.now, &input);
         let is_new = answer.is_ok();
-        // An id below those that were read proves nothing: our clock may be ahead of the chat's, or the event late.
+        // An id below those that were read proves nothing, because our clock may be ahead of the chat's, or the event
+        // may be late.
         let is_known = is_known && answer == Err(Refusal::RepeatedMessage);
         let is_said =
             !is_hidden && (digest.kind != MessageKind::System || author != Author::Moderator);
@@ -90,8 +92,8 @@ impl Step<'_> {
         if is_new && is_talk { self.comes_behind(digest.id) } else { None }
     }
 
-    /// Whether a person's word would resume the channel, and nothing is paused: then it is a word like any other. All the
-    /// same a stop word that is older and comes later does not act.
+    /// Returns whether a person's word would resume the channel, but it is not paused. It is then an ordinary message.
+    /// An older stop word that comes later still has no effect.
     fn resumes_nothing(&mut self, word: &Message) -> bool {
         let resumes_nothing =
             word.kind == MessageKind::ResumeWord && self.turns.view().pause().is_none();
@@ -101,7 +103,7 @@ impl Step<'_> {
         resumes_nothing
     }
 
-    /// Whether people talk to each other, and the host wants agents to leave that alone.
+    /// Returns whether people talk to each other, and the host wants agents to stay out of it.
     fn is_aside(&self, message: &ChatMessage, digest: &Message) -> bool {
         let Context { directory, settings, .. } = self.cx;
         settings.reading.skip_talk_of_people
@@ -109,7 +111,7 @@ impl Step<'_> {
             && is_for_another(directory, message)
     }
 
-    /// Whether an agent of another gateway, without the floor, says what was said before.
+    /// Returns whether an agent of another gateway, without the floor, repeats what was said before.
     fn is_echo(&mut self, message: &ChatMessage, author: Author) -> bool {
         let Author::Agent(agent) = author else {
             return false;
@@ -130,14 +132,15 @@ impl Step<'_> {
         self.lanes.inbox.talk.echoes(agent, said, self.cx.directory.name_words())
     }
 
-    /// Whether a person's message comes after newer ones: the turn under way may end without having been handed it.
+    /// Returns whether a person's message comes after newer ones, so that the current turn may end without it.
     fn comes_behind(&self, id: MessageId) -> Option<MessageId> {
         let is_late = self.turns.keeps_turns() && Some(id) < self.turns.view().newest();
         is_late.then_some(id)
     }
 
-    /// Whether a person's stop or resume word was pushed behind what overtook it: a newer word, or, for a
-    /// resume word, an operator's command. The chat's clock may differ from ours, so a stop word acts there.
+    /// Returns whether a person's stop or resume word was pushed after a newer word, or, for a resume word, after an
+    /// operator's command. The chat's clock may differ from ours, so a stop word that is only behind a command still
+    /// acts.
     fn comes_late(&self, word: &Message) -> bool {
         let resumed = (word.kind == MessageKind::ResumeWord).then(|| self.cx.chat.sent_at(word.id));
         let is_undone = |commanded| resumed.is_some_and(|sent| sent + CLOCKS_APART < commanded);
@@ -145,7 +148,7 @@ impl Step<'_> {
         newest > Some(word.id) || commanded_at.is_some_and(is_undone)
     }
 
-    /// A trigger that was withdrawn in doubt did arrive: it is deleted.
+    /// Deletes a trigger that was withdrawn in doubt and did arrive.
     fn see_stray(&mut self, message: &ChatMessage, author: Author) {
         if let (Author::Moderator, Some(nonce)) = (author, message.nonce) {
             self.turns.restored.see(nonce, message.id);
@@ -155,7 +158,7 @@ impl Step<'_> {
         }
     }
 
-    /// Whom the message asks to speak first.
+    /// Returns the agents that the message asks to speak first.
     fn note_addressed(&mut self, message: &ChatMessage, author: Author) -> Vec<AgentKey> {
         let mentions = self.turns.machine.config().people.mentions;
         if author != Author::Human || mentions == MentionRule::Ignored {
@@ -169,9 +172,9 @@ impl Step<'_> {
         agents
     }
 
-    /// A message that is read after it was said. A person's recent word, and what the speaker said while
-    /// its turn is being confirmed, count as if they came now. `acts`: of the words with which people stop and resume,
-    /// it is the newest of its page. Returns what is to be handed over, as [`Step::hear`] does.
+    /// Handles a message that is read after it was written. A person's recent word, and the speaker's text while its
+    /// turn is being confirmed, count as if they came now. With `acts`, it is the newest of its page among the words
+    /// with which people stop and resume. Returns what to hand over, like [`Step::hear`].
     pub(super) fn hear_late(&mut self, message: ChatMessage, acts: bool) -> Option<MessageId> {
         let cx = self.cx;
         let author = cx.directory.author(&message);
@@ -184,11 +187,11 @@ impl Step<'_> {
         }
         let is_recent = self.is_recent(cx.chat.sent_at(message.id));
         let view = self.turns.view();
-        // What the speaker says is a piece of its reply, whether it was pushed or read.
+        // A text of the speaker is a piece of its reply, whether it was pushed or read.
         let speaks = view.speaker().filter(|_| view.phase() != PhaseKind::Granted);
         let speaks = speaks.or(view.permit()).map(Author::Agent) == Some(author);
         let is_awaited = match author {
-            // What it said before its turn is no piece of it.
+            // A text from before its turn is no piece of it.
             Author::Agent(agent) if self.is_watched(agent) => {
                 self.is_of_its_turn(agent, message.id)
             }
@@ -207,7 +210,7 @@ impl Step<'_> {
         }
         if is_of_no_turn {
             let digest = Message { kind: MessageKind::OutOfTurn, ..digest };
-            // It may have been pushed meanwhile.
+            // It may have been pushed in the meantime.
             let _ = self.turns.submit(cx, self.now, &Input::Message(digest));
         } else {
             self.note(&digest);
@@ -215,8 +218,8 @@ impl Step<'_> {
         None
     }
 
-    /// Whether a person's word that was sent then and missed still wakes the channel. If this process was up and
-    /// did not hear it, the person waits for an answer, as in any other outage.
+    /// Returns whether a person's missed word with this time still wakes the channel. If this process was up and did
+    /// not hear it, the person waits for an answer, as in any other outage.
     fn is_recent(&self, sent: Timestamp) -> bool {
         let wake_max = self.cx.settings.time_limits.missed_wake_max;
         let outage_max = self.turns.machine.config().deadlines.outage_max;
@@ -224,8 +227,8 @@ impl Step<'_> {
         self.now.since(sent) < most
     }
 
-    /// A person's stop or resume word was read. Of those of a page the newest acts, unless a newer word or an
-    /// operator has acted. The others are only remembered.
+    /// Handles a person's stop or resume word that was read. Of those of a page the newest acts, unless a newer word or
+    /// an operator has acted. The others are only remembered.
     fn take_word(&mut self, word: &Message, is_newest: bool) {
         self.note_stop(word);
         let sent = self.cx.chat.sent_at(word.id);
@@ -245,9 +248,10 @@ impl Step<'_> {
         }
     }
 
-    /// A message was edited into this. A person's that newly is a stop word stops the channel: who sees agents talk on
-    /// after a slip of the finger mends the message. The chat tells of the same text again when a link is unfurled or the
-    /// message is pinned: that stops nothing, and neither does an old message.
+    /// Handles an edit. If it makes a person's message a stop word, the channel stops, because a person who sees agents
+    /// go on after a typing mistake corrects the message. The chat also reports an edit with an unchanged text when a
+    /// link is unfurled or the message is pinned. Such an edit does not stop the channel, and neither does that of an
+    /// old message.
     pub(super) fn hear_edit(&mut self, message: &Message) {
         let is_stop = message.author == Author::Human && message.kind == MessageKind::StopWord;
         if !is_stop {
@@ -256,12 +260,12 @@ impl Step<'_> {
         }
         let is_recent = self.now.since(self.cx.chat.sent_at(message.id)) <= EDIT_STOPS_FOR;
         if self.lanes.commands.is_new_stop(message.id) && is_recent {
-            // Refused where the channel is stopped already.
+            // It is refused if the channel is already stopped.
             let _ = self.turns.submit(self.cx, self.now, &Input::EditedToStop(message.id));
         }
     }
 
-    /// A message was deleted, and the host lets people take a question back.
+    /// Handles a deletion, if the host lets people take a question back.
     pub(super) fn hear_deletion(&mut self, id: MessageId) {
         let is_owed = |turns: &Turns| {
             let view = turns.view();
@@ -269,7 +273,7 @@ impl Step<'_> {
         };
         let was_owed = is_owed(self.turns);
         let _ = self.turns.submit(self.cx, self.now, &Input::Deleted(id));
-        // What was taken back because all failed with it is a question of its own if it is said again.
+        // If it was taken back because all agents failed with it, a repetition is a question of its own.
         let is_withdrawn = was_owed && !is_owed(self.turns);
         let inbox = &mut self.lanes.inbox;
         let is_brought = !is_withdrawn && inbox.was_brought(id);
@@ -283,10 +287,10 @@ impl Step<'_> {
         inbox.deleted(id);
     }
 
-    /// A message says again what a deleted one said that agents were handed. It takes its place: it wakes no agent, because
-    /// that question is being answered or was.
+    /// Handles a message that repeats a deleted one that agents got. It takes the place of that message and wakes no
+    /// agent, because the question is being answered or was.
     fn take_copy(&mut self, original: MessageId, mut message: ChatMessage, digest: &Message) {
-        // The moderator's messages are no news to an agent that spoke last.
+        // An agent that spoke last need not see the moderator's messages as news.
         let noted = Message { author: Author::Moderator, kind: MessageKind::System, ..*digest };
         if self.turns.submit(self.cx, self.now, &Input::Message(noted)).is_ok() {
             self.cx.directory.name_author(&mut message, Author::Human);
@@ -294,10 +298,10 @@ impl Step<'_> {
         }
     }
 
-    /// The machine knows that the message exists, and makes nothing of it.
+    /// Tells the machine only that the message exists.
     fn note(&mut self, message: &Message) {
         let noted = Message { kind: MessageKind::System, ..*message };
-        // It may have been pushed meanwhile.
+        // It may have been pushed in the meantime.
         let _ = self.turns.submit(self.cx, self.now, &Input::Message(noted));
     }
 }
@@ -306,14 +310,14 @@ const fn is_word(kind: MessageKind) -> bool {
     matches!(kind, MessageKind::StopWord | MessageKind::ResumeWord)
 }
 
-/// Whether a person stops or resumes with this message.
+/// Returns whether a person stops or resumes with this message.
 pub(super) fn is_word_of_person(cx: &Context<'_>, message: &ChatMessage) -> bool {
     let author = cx.directory.author(message);
     author == Author::Human && is_word(digest(cx, message, author, true).kind)
 }
 
-/// Whether agents are handed this message. Not what people stop with, nor what the moderator posts. (Whether something was
-/// paused when a person said a resume word is not known any more.)
+/// Returns whether agents get this message. They do not get stop words, or posts of the moderator. (Whether the channel
+/// was paused when a person wrote a resume word is no longer known.)
 pub(super) fn is_handed(cx: &Context<'_>, message: &ChatMessage, author: Author) -> bool {
     let stops = || digest(cx, message, author, true).kind == MessageKind::StopWord;
     author != Author::Moderator
@@ -322,7 +326,7 @@ pub(super) fn is_handed(cx: &Context<'_>, message: &ChatMessage, author: Author)
         && !(author == Author::Human && stops())
 }
 
-/// What the machine needs to know of a message.
+/// Returns the properties of a message that the machine needs.
 pub(super) fn digest(
     cx: &Context<'_>,
     message: &ChatMessage,
@@ -337,8 +341,8 @@ pub(super) fn digest(
     };
     let kind = match message.kind {
         ChatKind::System => MessageKind::System,
-        // A host that posts the signal may post it after the reply has been recognised. What it says of a failed run is no
-        // word of the agent's.
+        // A host that posts the signal may post it after the reply was recognised. Its notice of a failed run is no
+        // text of the agent's.
         _ if says_nothing(text) => MessageKind::System,
         _ if cx.settings.reading.is_stop_word(text, moderator) => MessageKind::StopWord,
         _ if cx.settings.reading.is_resume_word(text, moderator) => MessageKind::ResumeWord,
@@ -347,8 +351,8 @@ pub(super) fn digest(
     Message { id: message.id, author, kind, tail: tail_of(cx, message), backfilled }
 }
 
-/// The end of what the message says; files say something, too, and so do embeds where no words do: beside words they
-/// may be previews of links.
+/// Returns the tail of the message. Files count as text, too. Embeds count if there are no words, because beside words
+/// they may be previews of links.
 pub(super) fn tail_of(cx: &Context<'_>, message: &ChatMessage) -> Tail {
     let tail = cx.settings.reading.tail(&message.content);
     let shows = message.embeds > 0 && message.content.trim().is_empty();

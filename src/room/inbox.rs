@@ -1,4 +1,4 @@
-//! What was said, what of it each agent was handed, and what each is handed next.
+//! The messages of a channel, what each agent got of them, and what each gets next.
 
 use std::sync::Arc;
 
@@ -19,63 +19,64 @@ use crate::{ChatMessage, UserId};
 
 /// The longest late answer that is kept, in bytes.
 const LATE_MAX: usize = 32 * 1024;
-/// How often an agent is handed the same again after a turn that failed. Then it does without: an agent that fails because of
-/// one message would fail in each turn of the conversation (a review saw five of five).
+/// The number of times that an agent gets the same messages again after a failed turn. After that it does without them,
+/// because an agent that fails because of one message would fail in each turn of the conversation (a review saw five of
+/// five).
 const AGAIN_MAX: u8 = 3;
-/// About how many bytes stand around a text in a prompt: the name of who said it.
+/// The approximate number of bytes around a text in a prompt, for the name of its author.
 const LINE: usize = 32;
 
-/// The messages of a channel, and what each agent was handed of them.
+/// The messages of a channel, and what each agent got of them.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     texts: Texts,
     readers: Vec<Reader>,
-    /// The agent that was woken for this turn. How the turn ends is the host's matter, and told by the machine.
+    /// The agent that was woken for this turn. The host decides how the turn ends, and the machine reports it.
     woken: Option<(AgentKey, TurnId)>,
-    /// What people said and no agent was handed in a turn that ended well: the channel is woken for it, also where the turn machine
-    /// was not told of it, for example because it was read of the chat.
+    /// Messages of people that no agent got in a turn that ended well. The channel is woken for them, even if the turn
+    /// machine does not know them, for example because they were read from the chat.
     unserved: Option<Span>,
-    /// Up to where an agent that reads the channel itself had it before it when its newest turn began.
+    /// The last message that an agent with its own view of the channel had before it when its newest turn began.
     read: Option<MessageId>,
-    /// What agents answered too late; of each agent the newest.
+    /// Answers of agents that came too late, the newest of each agent.
     late: Vec<(AgentKey, Box<Late>)>,
-    /// Whose newest reply the chat did not take, and what of it.
+    /// The agents whose newest reply the chat refused, with the failure and the text.
     refused: Vec<(AgentKey, PostFailure, Said)>,
     pub(super) talk: Talk,
 }
 
-/// An agent that is handed what was said.
+/// An agent that gets messages.
 #[derive(Debug)]
 struct Reader {
     handed: Handed,
-    /// Whether the library hands it messages. An agent that reads the channel itself has a place in the list only.
+    /// `true` if the library passes it messages. An agent that reads the channel itself only has a place in the list.
     is_met: bool,
-    /// Whether it takes turns in the channel now.
+    /// `true` if it takes turns in the channel now.
     is_listed: bool,
-    /// What it has with its turn, until that ends.
+    /// The messages of its current turn, until that ends.
     under_way: Option<UnderWay>,
-    /// Its newest turn that ended well. If the same turn is called again, it is handed the same again.
+    /// Its newest turn that ended well. If that turn is called again, it gets the same messages again.
     before: Option<Before>,
-    /// Whether that turn could not bring it everything.
+    /// `true` if that turn could not bring everything.
     is_cut: bool,
-    /// People's messages that its newest turns brought and failed with, and how many turns did.
+    /// People's messages of its newest failed turns, each with the number of these turns.
     failing: Vec<(MessageId, u8)>,
-    /// How many of people's messages it does without, and was not told of yet in a turn that ended well.
+    /// The number of people's messages that it does without, and that no turn which ended well has reported yet.
     given_up: usize,
 }
 
-/// What an agent had been handed before a turn.
+/// What an agent had got before a turn.
 #[derive(Debug)]
 struct Before {
     turn: TurnId,
     handed: Handed,
 }
 
-/// What an agent has with its turn.
+/// What an agent has got with its turn.
 #[derive(Debug)]
 struct UnderWay {
     turn: TurnId,
-    /// What it was handed, once the turn has ended well.
+    /// What it will have got once the turn has ended well.
     next: Handed,
     /// People's messages that it took while it ran.
     taken: Vec<MessageId>,
@@ -91,20 +92,20 @@ impl Reader {
         Self { handed, is_met, is_listed, under_way, before, is_cut, failing, given_up }
     }
 
-    /// Everything that is known of what it was handed.
+    /// Returns all records of what it got.
     fn all_handed(&mut self) -> impl Iterator<Item = &mut Handed> {
         let under_way = self.under_way.as_mut().map(|under_way| &mut under_way.next);
         let before = self.before.as_mut().map(|before| &mut before.handed);
         under_way.into_iter().chain(before).chain([&mut self.handed])
     }
 
-    /// Up to where it needs no text any more.
+    /// Returns the message up to which it needs no text.
     fn needs_after(&self) -> Option<MessageId> {
         let owed = self.handed.owed.first().map(|span| span.first.get().checked_sub(1));
         owed.map_or(self.handed.until, |before| before.map(MessageId::new))
     }
 
-    /// A turn that was to bring it these words has failed. Returns how many it does without from now on.
+    /// Records that a turn with these words failed. Returns how many of them the agent does without from now on.
     fn fail(&mut self, words: Vec<MessageId>) -> usize {
         let mut given_up = 0;
         for word in words {
@@ -128,51 +129,51 @@ impl Reader {
     }
 }
 
-/// How much an agent is handed at once.
+/// Limits on what an agent gets at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub(crate) messages: usize,
     pub(crate) bytes: usize,
 }
 
-/// What a turn brings its agent.
+/// The messages that a turn brings its agent.
 #[derive(Debug, Default)]
 pub(crate) struct Brought {
-    /// Oldest first.
+    /// The messages, oldest first.
     pub(crate) messages: Vec<Arc<ChatMessage>>,
-    /// How many of people's messages the agent does not get any more.
+    /// The number of people's messages that the agent will never get.
     pub(crate) lost: usize,
-    /// How many messages of other agents and bots are left out.
+    /// The number of messages of other agents and bots that are left out.
     pub(crate) left_out: usize,
 }
 
-/// What an agent is to be handed with its turn, and what it was handed after that.
+/// The messages for an agent's turn, and what the agent will have got after it.
 #[derive(Debug, Default)]
 pub(crate) struct Handout {
     agent: AgentKey,
     turn: TurnId,
     next: Handed,
     is_cut: bool,
-    /// Oldest first.
+    /// The messages, oldest first.
     pub(crate) messages: Vec<Arc<ChatMessage>>,
-    /// How many of people's messages the agent does not get any more.
+    /// The number of people's messages that the agent will never get.
     pub(crate) lost: usize,
-    /// How many messages of other agents and bots are left out.
+    /// The number of messages of other agents and bots that are left out.
     pub(crate) left_out: usize,
 }
 
-/// What is found for an agent, oldest first, until it is enough.
+/// The messages that are found for an agent, oldest first, until there are enough.
 struct Found {
     bounds: Bounds,
     messages: Vec<Arc<ChatMessage>>,
     words: usize,
-    /// Of people's messages.
+    /// The bytes of people's messages.
     bytes: usize,
-    /// Of all messages.
+    /// The bytes of all messages.
     all: usize,
     /// The newest message of a person.
     newest_word: Option<MessageId>,
-    /// A further message of a person does not fit.
+    /// `true` if another message of a person does not fit.
     is_over: bool,
 }
 
@@ -182,7 +183,7 @@ impl Found {
         Self { bounds, messages, words: 0, bytes: 0, all: 0, newest_word, is_over: false }
     }
 
-    /// Whether nothing more of people's words fits. One message always does.
+    /// Returns whether no more of people's messages fit. One message always does.
     const fn is_full(&self) -> bool {
         let Bounds { messages, bytes } = self.bounds;
         self.words > 0 && (self.words >= messages || self.bytes >= bytes)
@@ -207,8 +208,8 @@ impl Found {
         self.messages.push(Arc::clone(message));
     }
 
-    /// What is beyond the bounds goes: what stands behind the last word that fits, and of what agents and bots said the
-    /// oldest. Returns how many of the latter are left out.
+    /// Drops messages beyond the limits: those after the last word of a person that fits, and the oldest of agents and
+    /// bots. Returns how many of agents and bots are left out.
     fn fit(&mut self) -> usize {
         if self.is_over {
             let newest = self.newest_word;
@@ -226,7 +227,7 @@ impl Found {
             if !message.is_by_person() {
                 let bytes = length(&message);
                 if room == 0 || bytes > left {
-                    // What is older is left out, too: it would be without its context.
+                    // Older messages are left out, too, because they would be without their context.
                     room = 0;
                     continue;
                 }
@@ -241,25 +242,25 @@ impl Found {
     }
 }
 
-/// About how many bytes a message takes in a prompt.
+/// Returns about how many bytes a message takes in a prompt.
 fn length(message: &Arc<ChatMessage>) -> usize {
     let files = message.attachments.iter().map(|file| file.name.len() + LINE);
     LINE + message.content.len() + files.sum::<usize>()
 }
 
-/// What was said.
+/// Records messages.
 impl Inbox {
-    /// Of a channel that comes from its record, in which these agents take turns.
+    /// Creates the inbox of a channel from its record, in which these agents take turns.
     pub(crate) fn restored(
         handed: Vec<Handed>,
         unserved: Option<Span>,
         newest: Option<MessageId>,
         listed: impl Iterator<Item = AgentKey>,
     ) -> Self {
-        // An agent's own post, which the turn machine had not heard of yet, may be newer.
+        // An agent's own post, which the turn machine had not heard yet, may be newer.
         let newest = newest.max(handed.iter().filter_map(|handed| handed.until).max());
-        // An agent that is behind is in the record. Where words of people are in no turn, all are behind that were met, and
-        // of the others none was handed them (a process ended between a wake and the first turn).
+        // The record has each agent that is behind. If words of people are in no turn, all agents that were met are
+        // behind, and the others got none of the words (a process ended between a wake and the first turn).
         let before = |span: Span| MessageId::new(span.first.get().saturating_sub(1));
         let until = unserved.map(before).map_or(newest, |before| newest.min(Some(before)));
         let mut readers: Vec<_> = handed.into_iter().map(Reader::new).collect();
@@ -280,7 +281,7 @@ impl Inbox {
         &mut self.texts
     }
 
-    /// Keeps a message for agents that are to be handed it.
+    /// Keeps a message for agents that have to get it.
     pub(crate) fn remember(&mut self, message: Arc<ChatMessage>) {
         let (id, before) = (message.id, self.texts.newest());
         if !self.texts.keep(message) {
@@ -298,7 +299,7 @@ impl Inbox {
         }
     }
 
-    /// The agent's own post is in the channel: it is no news to it.
+    /// Records that the agent's own post is in the channel, so that the agent does not get it.
     pub(crate) fn remember_own(&mut self, agent: Option<AgentKey>, message: Arc<ChatMessage>) {
         let (id, before) = (message.id, self.texts.newest());
         self.remember(message);
@@ -313,7 +314,7 @@ impl Inbox {
         }
     }
 
-    /// Whether a turn brought this message to any agent, or brings it now.
+    /// Returns whether a turn brought this message to any agent, or brings it now.
     pub(crate) fn was_brought(&self, message: MessageId) -> bool {
         self.readers.iter().any(|reader| {
             let under_way = reader.under_way.as_ref().map(|under_way| &under_way.next);
@@ -321,8 +322,8 @@ impl Inbox {
         })
     }
 
-    /// This message says again what a deleted one said. An agent that was handed that, and everything since, is not handed
-    /// it again.
+    /// Records a message that repeats a deleted one. An agent that got that one, and everything since, does not get
+    /// this one.
     pub(crate) fn remember_copy(&mut self, original: MessageId, message: Arc<ChatMessage>) {
         let (id, before) = (message.id, self.texts.newest());
         self.remember(message);
@@ -334,29 +335,29 @@ impl Inbox {
         }
     }
 
-    /// A message says something else now.
+    /// Records that a message was edited.
     pub(crate) fn changed(&mut self, message: ChatMessage) {
         self.texts.changed(message);
     }
 
-    /// A message was deleted.
+    /// Records that a message was deleted.
     pub(crate) fn deleted(&mut self, message: MessageId) {
         self.texts.deleted(message);
     }
 
-    /// The channel's conversation begins behind this message.
+    /// Records that the channel's conversation begins behind this message.
     pub(crate) fn begin(&mut self, after: Option<MessageId>) {
         self.texts.forget(after);
         self.readers.clear();
         (self.woken, self.unserved, self.read) = (None, None, None);
     }
 
-    /// Whether any agent was met in the channel's conversation.
+    /// Returns whether any agent was met in the channel's conversation.
     pub(crate) fn has_readers(&self) -> bool {
         !self.readers.is_empty()
     }
 
-    /// From now on it is as if nothing had been said.
+    /// Forgets everything, as if no message had been written.
     pub(crate) fn forget(&mut self) {
         self.begin(None);
         self.late.clear();
@@ -364,25 +365,25 @@ impl Inbox {
         self.talk = Talk::default();
     }
 
-    /// Memory is short: all texts leave it.
+    /// Drops all texts, because memory is short.
     pub(crate) fn give_way(&mut self) {
         self.texts.give_way();
     }
 }
 
-/// What agents are handed.
+/// Passes messages to agents.
 impl Inbox {
     fn reader(&mut self, agent: AgentKey) -> Option<&mut Reader> {
         self.readers.iter_mut().find(|reader| reader.handed.agent == agent)
     }
 
-    /// This agent takes turns here. Where it is new it is handed what was said of late, and what no other agent was handed
-    /// yet.
+    /// Records that this agent takes turns here. A new agent gets the recent messages, and those that no other agent
+    /// got yet.
     pub(crate) fn meet(&mut self, agent: AgentKey) {
         self.met(agent);
     }
 
-    /// The same. Returns its place among the readers.
+    /// Records it, too. Returns its place among the readers.
     fn met(&mut self, agent: AgentKey) -> usize {
         let known = self.readers.iter_mut().position(|reader| {
             let is_it = reader.handed.agent == agent;
@@ -405,24 +406,24 @@ impl Inbox {
         self.readers.len() - 1
     }
 
-    /// Whether all that an agent is to be handed is in memory.
+    /// Returns whether all messages for an agent are in memory.
     fn has_all_after(&self, handed: &Handed) -> bool {
         let has_owed = || handed.owed.iter().all(|span| self.texts.has_all(*span));
         self.texts.reach() <= handed.until && has_owed()
     }
 
-    /// The same, of this agent.
+    /// Returns whether all messages for this agent are in memory.
     pub(crate) fn is_in_memory(&mut self, agent: AgentKey) -> bool {
         let at = self.met(agent);
         self.readers.get(at).is_none_or(|reader| self.has_all_after(&reader.handed))
     }
 
-    /// What the agent is handed in this turn.
+    /// Returns the messages that the agent gets in this turn.
     ///
     /// # Errors
     ///
-    /// What is to be read of the chat before. Where that cannot be read (`gives_up`) the agent is handed the rest, and what
-    /// could not be read stays for its next turn.
+    /// Fails with the range to read from the chat first. If that cannot be read (`gives_up`), the agent gets the rest,
+    /// and the unread part stays for its next turn.
     pub(crate) fn hand_out(
         &mut self,
         agent: AgentKey,
@@ -437,7 +438,7 @@ impl Inbox {
             Some(reader) => (&reader.handed, reader.given_up),
             None => (&new, 0),
         };
-        // Called again in a turn in which it was called already, it is handed the same again, if all of that fits.
+        // If it is called again in the same turn, it gets the same messages again, provided that all of them fit.
         let before = reader.and_then(|reader| reader.before.as_ref());
         let before = before.filter(|before| before.turn == turn).map(|before| &before.handed);
         if let Some(before) = before.filter(|handed| self.has_all_after(handed)) {
@@ -449,7 +450,8 @@ impl Inbox {
         self.search(handed, turn, own, bounds, gives_up, done_without)
     }
 
-    /// What comes after what an agent was handed. `lost`: how many of people's messages it does without.
+    /// Finds the messages after those that an agent got. `lost` is the number of people's messages that it does
+    /// without.
     fn search(
         &self,
         handed: &Handed,
@@ -469,8 +471,8 @@ impl Inbox {
         Ok(Handout { agent, turn, next, is_cut, messages, lost, left_out })
     }
 
-    /// What an agent was handed after a turn that brought it everything up to this word, or everything at all; but not what
-    /// could not be read.
+    /// Returns what an agent has got after a turn that brought it everything up to this word, or everything at all,
+    /// except for messages that could not be read.
     fn after_handout(&self, handed: &Handed, unread: Vec<Span>, cut: Option<MessageId>) -> Handed {
         let mut after = Handed { owed: unread, ahead: Vec::new(), ..*handed };
         let unfitting = cut.into_iter().flat_map(|cut| {
@@ -481,7 +483,7 @@ impl Inbox {
             let first = if span.first > cut {
                 span.first
             } else {
-                // Where all of it is in memory, the next message there: so it is known to be there.
+                // If all of it is in memory, it is the next message there, so that it is known to exist.
                 let rest = Span { first: next(cut), last: span.last };
                 let mut later = self.texts.within(rest).filter(|_| self.texts.has_all(*span));
                 later.next().map_or(next(cut), |message| message.id)
@@ -489,12 +491,12 @@ impl Inbox {
             after.owe(Span { first, last: span.last }, |_, _| false);
         }
         after.move_to(cut.or_else(|| self.texts.newest()));
-        // Of what could not be read, and of what comes later, it took these all the same.
+        // Of unread messages, and of later ones, it already took these.
         handed.ahead.iter().for_each(|message| after.take(*message));
         after
     }
 
-    /// The agent is called with this.
+    /// Records that the agent is called with these messages.
     pub(crate) fn handed(&mut self, handout: Handout) -> Brought {
         let Handout { agent, turn, next, messages, is_cut, lost, left_out } = handout;
         if let Some(reader) = self.reader(agent) {
@@ -506,8 +508,8 @@ impl Inbox {
         Brought { messages, lost, left_out }
     }
 
-    /// Those of these messages that the running agent has not had with its turn, nor in the midst of this one or an earlier
-    /// one: a range that begins with a message that came late holds also what came before it.
+    /// Returns those of these messages that the running agent has not got with its turn, or during this turn or an
+    /// earlier one. A range that begins with a late message also contains the messages before it.
     pub(crate) fn news_for(
         &mut self,
         agent: AgentKey,
@@ -520,15 +522,15 @@ impl Inbox {
         messages
     }
 
-    /// The running agent was reached with these of people's messages.
+    /// Records that the running agent got these messages of people.
     pub(crate) fn injected(&mut self, agent: AgentKey, taken: &[MessageId]) {
         if let Some(under_way) = self.reader(agent).and_then(|reader| reader.under_way.as_mut()) {
             under_way.taken.extend(taken);
         }
     }
 
-    /// The agent's turn ended with a reply or a pass. `took_all`: it took what reached it while it ran; if not, it is handed
-    /// that again. Returns whether it was handed something that people said.
+    /// Records that the agent's turn ended with a reply or a pass. If it did not take all messages that reached it
+    /// while it ran (`took_all`), it gets them again. Returns whether it got a message of a person.
     pub(crate) fn ended_well(&mut self, agent: AgentKey, took_all: bool) -> bool {
         let mut readers = self.readers.iter_mut();
         let Some(reader) = readers.find(|reader| reader.handed.agent == agent) else {
@@ -544,14 +546,14 @@ impl Inbox {
         for message in taken {
             reader.handed.take(message);
         }
-        // The runs that an initiator's permits allow are in no turn, and each is for itself.
+        // The runs of an initiator's permits belong to no turn, and each counts by itself.
         let is_in_turn = turn != TurnId::default();
         if is_in_turn && reader.before.as_ref().is_none_or(|before| before.turn != turn) {
             reader.before = Some(Before { turn, handed });
         }
         (reader.is_cut, reader.given_up) = (is_cut, 0);
         let handed = &reader.handed;
-        // It may still fail with others, which this turn had no room for.
+        // It may still fail with others that had no room in this turn.
         reader.failing.retain(|(word, _)| !handed.includes(*word));
         let is_served = |span: &mut Span| handed.includes(span.first) && handed.includes(span.last);
         self.unserved.take_if(is_served);
@@ -559,7 +561,7 @@ impl Inbox {
         has_words
     }
 
-    /// The agent knows that it is its turn, and was handed this.
+    /// Records that the agent knows its turn, and got these messages.
     pub(crate) fn woken(&mut self, agent: AgentKey, turn: TurnId) {
         let was_handed = self.reader(agent).is_some_and(|reader| reader.under_way.is_some());
         if was_handed {
@@ -569,35 +571,35 @@ impl Inbox {
         }
     }
 
-    /// An agent has its turn that the library hands nothing: it reads the channel itself.
+    /// Records the turn of an agent that gets no messages from the library, because it reads the channel itself.
     pub(crate) const fn reads_itself(&mut self) {
         (self.unserved, self.read) = (None, self.texts.newest());
     }
 
-    /// The turn of the agent that was woken is over, and did not fail, unless it is this one. Returns what
-    /// [`Inbox::ended_well`] does.
+    /// Closes the turn of the woken agent, unless it is this one. The turn did not fail. Returns the same as
+    /// [`Inbox::ended_well`].
     pub(crate) fn close_woken(&mut self, speaker: Option<AgentKey>, turn: TurnId) -> bool {
         let is_over = |woken: &mut (AgentKey, TurnId)| (speaker, turn) != (Some(woken.0), woken.1);
         let over = self.woken.take_if(is_over);
         over.is_some_and(|(agent, _)| self.ended_well(agent, true))
     }
 
-    /// A turn was taken away. If it is that of the agent that was woken, it is handed the same again.
+    /// Records that a turn was taken away. If it was that of the woken agent, the agent gets the messages again.
     pub(crate) fn woken_in_vain(&mut self) {
         if let Some((agent, _)) = self.woken.take() {
             self.taken_away(agent);
         }
     }
 
-    /// The agent's turn was taken away: it is handed the same again.
+    /// Records that the agent's turn was taken away, so that it gets the messages again.
     pub(crate) fn taken_away(&mut self, agent: AgentKey) {
         if let Some(reader) = self.reader(agent) {
             reader.under_way = None;
         }
     }
 
-    /// The agent's turn failed: it is handed the same again, at most three times. Returns how many of people's messages it
-    /// does without from now on.
+    /// Records that the agent's turn failed. It gets the messages again, at most three times. Returns how many of
+    /// people's messages it does without from now on.
     pub(crate) fn failed(&mut self, agent: AgentKey) -> usize {
         let Some(reader) = self.reader(agent) else {
             return 0;
@@ -606,14 +608,14 @@ impl Inbox {
         under_way.map_or(0, |under_way| reader.fail(under_way.words))
     }
 
-    /// These agents take turns in the channel now, and are handed what was said.
+    /// Sets the agents that take turns in the channel now, and get messages.
     pub(crate) fn list(&mut self, listed: impl Fn(AgentKey) -> bool) {
         for reader in &mut self.readers {
             reader.is_listed = listed(reader.handed.agent);
         }
     }
 
-    /// Texts that no agent needs leave memory.
+    /// Drops texts that no agent needs.
     fn release(&mut self) {
         let Self { readers, texts, .. } = self;
         let newest = texts.newest();
@@ -623,14 +625,14 @@ impl Inbox {
         });
     }
 
-    /// Whether the agent was handed this message.
+    /// Returns whether the agent got this message.
     pub(super) fn was_handed(&self, agent: AgentKey, message: MessageId) -> bool {
         let mut readers = self.readers.iter();
         let reader = readers.find(|reader| reader.handed.agent == agent);
         reader.is_some_and(|reader| reader.handed.includes(message))
     }
 
-    /// Whether the agent, which was called, will not be handed this message, unless it was just now.
+    /// Returns whether the agent, which was called, will not get this message, unless it got it just now.
     #[cfg(test)]
     pub(super) fn leaves_out(&self, agent: AgentKey, message: MessageId) -> bool {
         let mut readers = self.readers.iter();
@@ -639,8 +641,8 @@ impl Inbox {
         under_way.is_some_and(|under_way| under_way.next.includes(message))
     }
 
-    /// Whether the agent has failed with this word or with an older one, and has not taken that since: what comes after it waits,
-    /// too.
+    /// Returns whether the agent has failed with this word or with an older one, and has not taken it since. Later
+    /// messages then wait, too.
     #[cfg(test)]
     pub(super) fn is_failing(&self, agent: AgentKey, word: MessageId) -> bool {
         let mut readers = self.readers.iter();
@@ -654,10 +656,11 @@ impl Inbox {
         self.readers.iter().any(|reader| reader.handed.agent == agent)
     }
 
-    /// What agents were handed, of those that were not handed everything. For the record.
+    /// Returns what agents got, for those that are behind. It is for the record.
     ///
-    /// Of all of them as long as words of people are in no turn, or did not fit into one: an agent that is not in such a record
-    /// was not met yet. And of those that take no turns at the moment: they come back, and are no new agents then.
+    /// It has all agents while words of people are in no turn, or did not fit into one, because an agent without an
+    /// entry in such a record was not met yet. It also has agents that take no turns at the moment, because they come
+    /// back, and are no new agents then.
     pub(crate) fn behind(&self, unserved: Option<Span>) -> impl Iterator<Item = &Handed> {
         let (newest, is_unserved) = (self.texts.newest(), unserved.is_some());
         let is_stored = move |reader: &&Reader| {
@@ -668,12 +671,12 @@ impl Inbox {
     }
 }
 
-/// What an agent is to be handed, on its way from memory and from what was read.
+/// The search for an agent's messages, in memory and among those that were read.
 struct Search<'a> {
     texts: &'a Texts,
     handed: &'a Handed,
     own: Option<UserId>,
-    /// What cannot be read is done without.
+    /// `true` if the agent does without messages that cannot be read.
     gives_up: bool,
     found: Found,
     unread: Vec<Span>,
@@ -681,7 +684,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Finds all of it, oldest first, as far as it fits.
+    /// Finds all messages, oldest first, as far as they fit.
     fn run(&mut self) -> Result<(), Span> {
         let (texts, handed) = (self.texts, self.handed);
         for span in &handed.owed {
@@ -696,7 +699,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// What is in memory comes from there.
+    /// Takes messages that are in memory.
     fn find(&mut self, span: Span) -> Result<(), Span> {
         if self.texts.has_all(span) {
             self.take(self.texts.within(span));
@@ -705,7 +708,7 @@ impl Search<'_> {
         self.read(span)
     }
 
-    /// What is not comes from what was read of the chat.
+    /// Takes the others from those that were read from the chat.
     fn read(&mut self, Span { mut first, last }: Span) -> Result<(), Span> {
         let texts = self.texts;
         if let Some(known) = texts.read_up_to(first) {
@@ -726,7 +729,7 @@ impl Search<'_> {
             first = next(known);
         }
         if self.found.is_over || self.found.is_full() {
-            // More may be there: it comes with the next turn.
+            // There may be more, and it comes with the next turn.
             self.found.is_over = true;
             return Ok(());
         }
@@ -751,9 +754,9 @@ impl Search<'_> {
     }
 }
 
-/// What people said that no turn has taken yet.
+/// The messages of people that no turn has taken yet.
 impl Inbox {
-    /// The channel does not go to sleep over these messages.
+    /// Keeps these messages, so that the channel does not become dormant without an answer to them.
     pub(crate) fn keep_unserved(&mut self, span: Span) {
         match &mut self.unserved {
             Some(known) => known.cover(span),
@@ -761,7 +764,7 @@ impl Inbox {
         }
     }
 
-    /// The same, and what no turn could bring whole. For the record.
+    /// Returns these messages, together with those that no turn could bring whole. It is for the record.
     pub(crate) fn unserved(&self) -> Option<Span> {
         let mut unserved = self.unserved;
         let mut keep = |span: Span| match &mut unserved {
@@ -773,15 +776,16 @@ impl Inbox {
         if let Some((first, last)) = rest.zip(self.texts.newest()) {
             keep(Span { first, last });
         }
-        // As long as no agent was met, none was handed anything.
+        // While no agent was met, none got any message.
         if !self.readers.iter().any(|reader| reader.is_met) {
             self.texts.words_after(self.read).into_iter().for_each(keep);
         }
         unserved
     }
 
-    /// The newest message for which the channel is to wake, if it sleeps. If an agent has asked people something
-    /// (`awaits_human`), a word that no agent has heard may be the answer; the rest of a long backlog comes with the next word.
+    /// Returns the newest message for which the channel must wake, if it is dormant. If an agent has asked people
+    /// something (`awaits_human`), a word that no agent has heard may be the answer. The rest of a long backlog comes
+    /// with the next word.
     pub(crate) fn wakes_for(&self, awaits_human: bool) -> Option<MessageId> {
         let is_cut =
             !awaits_human && self.readers.iter().any(|reader| reader.is_cut && reader.is_listed);
@@ -789,11 +793,11 @@ impl Inbox {
         self.unserved.map(|span| span.last).max(rest)
     }
 
-    /// What people said in this range, oldest first, and whether that is all of it.
+    /// Returns people's messages in this range, oldest first, and whether these are all of them.
     ///
     /// # Errors
     ///
-    /// What is to be read of the chat before.
+    /// Fails with the range to read from the chat first.
     pub(crate) fn said_within(
         &self,
         span: Span,
@@ -811,7 +815,8 @@ impl Inbox {
     }
 }
 
-/// What waits for agents' next turns and stands in no record: answers that were not posted, and how the chat refused the newest.
+/// The leftovers for agents' next turns that are in no record: answers that were not posted, and the chat's failures of
+/// the newest ones.
 #[derive(Debug, Default)]
 pub(crate) struct Leftovers {
     late: Vec<(AgentKey, Box<Late>)>,
@@ -823,7 +828,7 @@ impl Leftovers {
         self.late.is_empty() && self.refused.is_empty()
     }
 
-    /// About how much memory they take.
+    /// Returns about how much memory they take.
     pub(crate) fn bytes(&self) -> usize {
         let late = self.late.iter().map(|(_, late)| &late.said);
         let said = late.chain(self.refused.iter().map(|(.., said)| said));
@@ -832,20 +837,20 @@ impl Leftovers {
     }
 }
 
-/// Answers that came when their turn was over.
+/// Answers that came after their turn was over.
 impl Inbox {
-    /// What waits for agents' next turns is kept elsewhere from now on.
+    /// Takes the leftovers, which are kept elsewhere from now on.
     pub(crate) fn take_leftovers(&mut self) -> Leftovers {
         let Self { late, refused, .. } = self;
         Leftovers { late: std::mem::take(late), refused: std::mem::take(refused) }
     }
 
-    /// It waits here again.
+    /// Takes the leftovers back.
     pub(crate) fn keep_leftovers(&mut self, leftovers: Leftovers) {
         (self.late, self.refused) = (leftovers.late, leftovers.refused);
     }
 
-    /// Keeps what an agent said too late for its next turn. An answer beyond 32 KiB is dropped.
+    /// Keeps an agent's late answer for its next turn. An answer beyond 32 KiB is dropped.
     pub(crate) fn keep_late(&mut self, agent: AgentKey, said: Said) {
         self.hand_back(agent, said.into());
     }
@@ -857,9 +862,10 @@ impl Inbox {
         }
     }
 
-    /// Keeps what of a reply did not get into the channel: of its messages those that were not posted, without the
-    /// `notice` that it was cut, and the `rest` that was in none of them, if there is room for it. What the chat refused twice
-    /// for its words is not kept: its agent would say it again (a review saw five calls and five refusals of one text).
+    /// Keeps the part of a reply that is not in the channel: its unposted messages, without the `notice` that it was
+    /// cut, and the `rest` that was in none of them, if there is room for it. A text that the chat refused twice for
+    /// its words is not kept, because its agent would say it again (a review saw five calls and five refusals of one
+    /// text).
     pub(crate) fn keep_late_reply(
         &mut self,
         reply: &Outgoing,
@@ -869,7 +875,7 @@ impl Inbox {
         let unposted = reply.parts.iter().filter(|part| part.posted.is_none());
         let words = unposted.map(|part| &*part.content).filter(|words| Some(*words) != notice);
         let mut words: Vec<&str> = words.collect();
-        // They stand in the last message.
+        // They are in the last message.
         let is_shown = reply.parts.last().is_none_or(|last| last.posted.is_some());
         let extras = reply.extras.clone().filter(|_| !is_shown);
         let length: usize = words.iter().map(|part| part.len() + 1).sum();
@@ -884,7 +890,7 @@ impl Inbox {
         }
     }
 
-    /// Notes that the chat did not take it. Returns whether it is to be handed back.
+    /// Records that the chat refused it. Returns whether the agent gets it back.
     fn is_new_failure(&mut self, agent: AgentKey, failure: PostFailure, said: &Said) -> bool {
         let before = self.refused.iter().position(|(known, ..)| *known == agent);
         let before = before.map(|at| self.refused.swap_remove(at));
@@ -895,12 +901,12 @@ impl Inbox {
         !(failure.is_for_its_words() && before.is_some_and(is_same))
     }
 
-    /// A reply of the agent is in the channel.
+    /// Records that a reply of the agent is in the channel.
     pub(crate) fn reply_taken(&mut self, agent: AgentKey) {
         self.refused.retain(|(known, ..)| *known != agent);
     }
 
-    /// How the chat refused the agent's newest reply, where it did.
+    /// Returns how the chat refused the agent's newest reply, if it did.
     pub(crate) fn post_failure(&self, agent: AgentKey) -> Option<PostFailure> {
         self.refused.iter().find(|(known, ..)| *known == agent).map(|(_, failure, _)| *failure)
     }
@@ -916,7 +922,7 @@ impl Inbox {
     }
 }
 
-/// Whether one is the other, as far as texts are compared: where a text is cut elsewhere, its marks are others.
+/// Returns whether two texts are equal for this comparison. If a text is cut at another place, its marks differ.
 fn is_said_again(before: &Said, said: &Said) -> bool {
     fn shown(said: &Said) -> (&[Embed], &[ReplyFile]) {
         said.extras.as_deref().map_or((&[], &[]), |extras| (&extras.embeds, &extras.files))

@@ -1,4 +1,4 @@
-//! A look at a room from outside.
+//! A read-only view of a room, for status and the driver.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::record::discussion::Discussion;
 use crate::record::outbox::OutboxKind;
 use crate::values::error::PostFailure;
 
-/// What can be seen of a room.
+/// The visible state of a room.
 pub(crate) struct Look<'a> {
     pub(super) at: Timestamp,
     pub(super) turns: &'a Turns,
@@ -26,24 +26,24 @@ pub(crate) struct Look<'a> {
     pub(super) active: Option<&'a Active>,
 }
 
-/// That the chat or the store does not answer, or that the chat is not heard.
+/// An outage: the chat or the store does not answer, or the chat is not heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outage {
-    /// Since when the room's requests or commits fail, or the gateway is lost.
+    /// The time since when the room's requests or commits fail, or the gateway is lost.
     pub(crate) since: Timestamp,
-    /// Whether it is the gateway alone.
+    /// `true` if only the gateway is lost.
     pub(crate) gateway: bool,
-    /// Whether it is the store alone.
+    /// `true` if only the store fails.
     pub(crate) store: bool,
-    /// Whose reply waits for it.
+    /// The agent whose reply waits for it.
     pub(crate) reply_of: Option<AgentKey>,
-    /// When that reply is given up.
+    /// The time when that reply is given up.
     pub(crate) given_up_at: Option<Timestamp>,
 }
 
-/// What a room is.
+/// The parts of a room.
 impl<'a> Look<'a> {
-    /// The time of the last event.
+    /// Returns the time of the last event.
     pub(crate) const fn time(&self) -> Timestamp {
         self.at
     }
@@ -56,7 +56,7 @@ impl<'a> Look<'a> {
         &self.turns.commit
     }
 
-    /// What was agreed when the discussion was opened.
+    /// Returns the terms of the discussion, from when it was opened.
     pub(crate) const fn discussion(&self) -> Option<&'a Arc<Discussion>> {
         self.discussion
     }
@@ -64,7 +64,7 @@ impl<'a> Look<'a> {
 
 /// For status and explanations.
 impl Look<'_> {
-    /// The turn machine as a gate call at this moment finds it: what is due by then has happened.
+    /// Returns the turn machine as a gate call at this moment finds it, after all deadlines that are due.
     pub(crate) fn machine_at(&self, now: Timestamp) -> TurnMachine {
         let mut machine = self.turns.machine.clone();
         // A tick is never refused.
@@ -72,8 +72,8 @@ impl Look<'_> {
         machine
     }
 
-    /// When the channel goes on by itself at the latest, by its turn machine as it is at this moment. `None` where the
-    /// chat or the store is awaited, or a person.
+    /// Returns when the channel goes on by itself at the latest, according to its turn machine at this moment. `None`
+    /// if it waits for the chat, the store, or a person.
     pub(crate) fn goes_on_at(&self, machine: &TurnMachine) -> Option<Timestamp> {
         if self.outage().is_some() || self.turns.commit.refused.since().is_some() {
             return None;
@@ -94,7 +94,7 @@ impl Look<'_> {
         limited.into_iter().chain(view.goes_on_at()).min()
     }
 
-    /// Whether the chat or the store does not answer this room, or the chat is not heard.
+    /// Returns whether the chat or the store does not answer this room, or the chat is not heard.
     pub(crate) fn outage(&self) -> Option<Outage> {
         let chat = &self.active?.chat;
         // On hold no reply is given up.
@@ -111,7 +111,7 @@ impl Look<'_> {
         silent.or_else(deaf).or_else(unstored)
     }
 
-    /// By what a person's message addressed the agent, where that is known and it has not had its turn since.
+    /// Returns how a person's message addressed the agent, if it is known and the agent has not had its turn since.
     pub(crate) fn addressed_by(&self, agent: AgentKey) -> Option<AddressedBy> {
         let active = self.active?;
         let addressed = active.commands.addressed.as_deref()?;
@@ -120,18 +120,18 @@ impl Look<'_> {
         waits.then_some(addressed.by)
     }
 
-    /// How often an observed agent wrote outside of its turn, since the room came into memory.
+    /// Returns how often an observed agent wrote outside of its turn, since the room came into memory.
     pub(crate) fn unpermitted(&self, agent: AgentKey) -> u32 {
         let observed = self.active.and_then(|active| active.observed.as_ref());
         observed.map_or(0, |observed| observed.unpermitted(agent))
     }
 
-    /// How the chat refused the agent's newest reply here, where it did; unknown after a restart.
+    /// Returns how the chat refused the agent's newest reply here, if it did. It is unknown after a restart.
     pub(crate) fn post_failure(&self, agent: AgentKey) -> Option<PostFailure> {
         self.active.and_then(|active| active.inbox.post_failure(agent))
     }
 
-    /// Whose reply is made, and waits until the chat takes it.
+    /// Returns the agent whose finished reply waits until the chat takes it.
     pub(crate) fn waiting_reply(&self) -> Option<AgentKey> {
         waiting_agent(self.active?.reply.as_ref()?)
     }
@@ -140,7 +140,7 @@ impl Look<'_> {
         given_up_at(self.turns, self.active?.reply.as_ref()?)
     }
 
-    /// Whether people said something that is still to be handed to an agent.
+    /// Returns whether there are messages of people that an agent still has to get.
     pub(crate) fn has_word(&self) -> bool {
         let view = self.turns.view();
         // A host may have given the run no name.
@@ -156,8 +156,8 @@ impl Look<'_> {
         is_unheard || is_kept || is_ungiven
     }
 
-    /// Whether this room is waited for: an agent has its turn, people said something that is not answered, or
-    /// something of the library is not posted.
+    /// Returns whether the room is busy: an agent has its turn, a person waits for an answer, or a post of the library
+    /// is not posted.
     pub(crate) fn is_busy(&self) -> bool {
         let view = self.turns.view();
         let rests =
@@ -167,20 +167,20 @@ impl Look<'_> {
         in_turn || self.has_word() || is_owed || self.waiting_reply().is_some()
     }
 
-    /// Whether people said something that is answered once an agent may have a turn, or there are too few agents to
-    /// keep turns.
+    /// Returns whether there is a person's message that is answered once an agent may have a turn, or there are too few
+    /// agents to keep turns.
     pub(crate) fn awaits_agents(&self) -> bool {
         let is_disabled = self.turns.view().phase() == PhaseKind::Disabled;
         self.turns.keeps_turns() && (is_disabled || self.has_word())
     }
 
-    /// Whether a permitted run waits for a place among the calls of all channels.
+    /// Returns whether a permitted run waits for a place among the calls of all channels.
     pub(crate) fn waits_for_call(&self) -> bool {
         self.active.is_some_and(|active| active.calls.is_in_line())
     }
 
-    /// Whether the member list is being asked for now: what waits for a later attempt, or for its place in a line, may take
-    /// long.
+    /// Returns whether the member list is being read now. A read that waits for a later attempt, or in a line, does not
+    /// count, because it may take long.
     pub(crate) fn reads_members(&self) -> bool {
         let is_wanted = self.turns.machine.snapshot().state.roster.refresh.is_some();
         let is_put_off =
@@ -188,30 +188,30 @@ impl Look<'_> {
         is_wanted && !is_put_off
     }
 
-    /// Whether the record is damaged, and no operator has given the channel a mode yet.
+    /// Returns whether the record is damaged, and no operator has given the channel a mode yet.
     pub(crate) fn is_damaged(&self) -> bool {
         self.turns.is_damaged()
     }
 
-    /// Whether something may have been missed that was not read yet.
+    /// Returns whether messages may have been missed that were not read yet.
     pub(crate) const fn has_gap(&self) -> bool {
         self.marks.has_gap()
     }
 
-    /// Whether something may have been said that is not in memory yet.
+    /// Returns whether there may be messages that are not in memory yet.
     pub(crate) fn may_miss_messages(&self) -> bool {
         let is_deaf =
             |active: &Active| active.chat.deaf_since().is_some() || active.chat.awaits_newest();
         self.has_gap() || self.active.is_some_and(is_deaf)
     }
 
-    /// Whether the first attempt at this message is over, or it is in its channel.
+    /// Returns whether the first attempt at this message is over, or the message is in its channel.
     pub(crate) fn is_attempted(&self, kind: OutboxKind) -> bool {
         self.first_attempt(kind) != FirstAttempt::Pending
     }
 
-    /// Whether the message is in its channel, as far as this process knows. In a room that was taken over
-    /// there is nothing to be seen.
+    /// Returns whether the message is in its channel, as far as this process knows. A room that was taken over shows
+    /// nothing.
     pub(crate) fn is_posted(&self, kind: OutboxKind) -> bool {
         !self.turns.commit.is_taken_over() && self.first_attempt(kind) == FirstAttempt::Posted
     }
@@ -223,13 +223,13 @@ impl Look<'_> {
         })
     }
 
-    /// The messages of the discussion that have not arrived.
+    /// Returns the messages of the discussion that have not arrived.
     pub(crate) fn unposted(&self) -> impl Iterator<Item = OutboxEntry> {
         let outbox = self.active.and_then(|active| active.outbox.as_ref());
         outbox.into_iter().flat_map(|outbox| outbox.entries())
     }
 
-    /// How many of them were given up.
+    /// Returns how many of them were given up.
     pub(crate) fn given_up(&self) -> usize {
         self.unposted().filter(|unposted| unposted.state == PostState::GivenUp).count()
     }
@@ -237,7 +237,7 @@ impl Look<'_> {
 
 /// For the driver.
 impl Look<'_> {
-    /// When something is due, if nothing happens before.
+    /// Returns the next deadline, if nothing happens before.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         let machine = self.turns.machine.next_deadline().map(|deadline| deadline.at);
         let own = [
@@ -247,12 +247,12 @@ impl Look<'_> {
             self.reply_given_up_at(),
             self.active.and_then(|active| active.overruns.next_at(self.turns)),
         ];
-        // What is due already waits for something else: a commit, an answer, a resume.
+        // A deadline that has passed already waits for something else, for example a commit, an answer or a resume.
         let own = own.into_iter().flatten().filter(|moment| *moment > self.at);
         own.chain(machine).min()
     }
 
-    /// Whether a commit, or a reply that may go, is still to be finished by a driver that ends.
+    /// Returns whether a driver that ends still has to finish a commit, or a reply that may go.
     pub(crate) fn is_finishing(&self) -> bool {
         let commit = &self.turns.commit;
         let replies = self.active.is_some_and(|active| active.reply.is_some());
@@ -260,33 +260,33 @@ impl Look<'_> {
         is_due && !commit.is_given_up()
     }
 
-    /// Whether the room may have an action to offer.
+    /// Returns whether the room may have an action to offer.
     pub(crate) fn may_act(&self) -> bool {
         let commit = &self.turns.commit;
         let commits = !commit.is_clean() && !commit.is_under_way();
         commits || self.active.is_some_and(|active| active.may_act(commit))
     }
 
-    /// Whether there is an instant action to be performed.
+    /// Returns whether there is a signal to perform.
     pub(crate) fn has_signals(&self) -> bool {
         self.turns.commit.has_news() || self.active.is_some_and(|active| !active.signals.is_empty())
     }
 
-    /// About how much memory the messages take that are still to be handed to agents.
+    /// Returns about how much memory the messages take that agents still have to get.
     pub(crate) fn text_bytes(&self) -> usize {
         self.active.map_or(0, |active| active.inbox.texts().bytes())
     }
 
-    /// The newest message: of two channels the one that was idle for longer has the older one.
+    /// Returns the newest message. Of two channels, the one that was idle for longer has the older one.
     pub(crate) fn newest(&self) -> Option<MessageId> {
         self.turns.view().newest()
     }
 
-    /// Whether nothing is under way, so that the room may leave memory: its record says it all.
+    /// Returns whether no work is in progress, so that the room may leave memory, because its record has everything.
     pub(crate) fn is_at_rest(&self) -> bool {
         let idle = self.active.is_none_or(Active::is_idle);
-        // A turn without a deadline is a turn, too. The record does not say which of people's words in it the room was
-        // woken for.
+        // A turn without a deadline is a turn, too. The record does not contain for which of people's messages in it
+        // the room was woken.
         let no_turn = self.turns.machine.view().speaker().is_none();
         idle && no_turn
             && self.turns.commit.is_clean()

@@ -97,7 +97,7 @@ const COUNTED: &[&str] = &["Point ", "point ", "Item ", "item ", "Reason ", "Ide
 
 /// The number of letters of a word that count.
 const STEM: usize = 6;
-/// The number of clauses in which a repeated clause of the text is looked up.
+/// The number of pieces in which a repeated clause of the text is looked up.
 const LOOK_BACK: usize = 256;
 
 /// Returns whether the text says about itself that it says nothing new.
