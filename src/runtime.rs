@@ -1,7 +1,7 @@
-//! All channels together: gives rooms their events, performs what they ask for, and keeps the time.
+//! All channels together. The runtime gives rooms their events, performs their actions, and keeps the time.
 //!
-//! It makes no decision about a channel, because that is the room's task.
-//! [`admission`](crate::admission), a value too, decides which action may start now.
+//! It makes no decision about a channel, because that is the room's task. [`admission`](crate::admission) decides which
+//! action may start now, and is a value, too.
 //!
 //! | files | what they do |
 //! | --- | --- |
@@ -113,37 +113,37 @@ use crate::{AgentId, ChannelId, Clock, DiscordApi, IdentityStore, Settings};
 pub(crate) struct Runtime {
     pub(crate) discord: Arc<dyn DiscordApi>,
     pub(crate) identities: Arc<dyn IdentityStore>,
-    /// Whether the registry is the library's own: hosted agents are registered when the driver starts.
+    /// `true` if the registry is the library's own, so that hosted agents are registered when the driver starts.
     pub(crate) registers_hosts: bool,
     pub(crate) store: Arc<dyn ChannelStore>,
-    /// Which channels this process acts for; all of them where there is none.
+    /// The channels that this process acts for. `None` means all of them.
     pub(crate) ownership: Option<Arc<dyn Ownership>>,
     arrivals: Arrivals,
-    /// Where events of channels go that are not this process's.
+    /// Takes events of channels that belong to other processes.
     pub(crate) neighbours: Option<Arc<dyn Neighbours>>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// Set when the library is put together, or later, once.
+    /// Set when the library is built, or later, once.
     pub(crate) waker: Arc<OnceLock<Arc<dyn AgentWaker>>>,
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
     pub(crate) on_agent_error: Option<AgentErrorHook>,
-    /// Runs the calls of agents; the driver does where there is none.
+    /// Runs the calls of agents. Without it the driver runs them.
     spawn_calls: Option<SpawnCalls>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) rules: Rules,
-    /// Names this process in the records that it writes.
+    /// Identifies this process in the records that it writes.
     pub(crate) process: u64,
     pub(crate) registry: Arc<Registry>,
     pub(crate) presence: PresenceBoard,
     pastes: Arc<Pastes>,
-    /// Whether people's messages can be seen.
+    /// Knows whether people's messages can be seen.
     pub(crate) sight: Arc<Sight>,
-    /// Whether the store takes records.
+    /// Knows whether the store takes records.
     pub(crate) store_trouble: Arc<StoreTrouble>,
-    /// Whether another process posts with the same accounts.
+    /// Knows whether another process posts with the same accounts.
     pub(crate) twins: Twins,
-    /// What the log has said that the library's own account lacks, by channel.
+    /// The permissions that the library's own account lacks, by channel, as the log has said them.
     pub(crate) lacks: Mutex<HashMap<ChannelId, OwnLacks>>,
-    /// Names runs that were put off.
+    /// The number for the next deferred run.
     pub(crate) deferrals: AtomicU64,
     pub(crate) timers: Arc<Timers>,
     pub(crate) events: broadcast::Sender<EventOrLag>,
@@ -151,32 +151,32 @@ pub(crate) struct Runtime {
     pub(crate) catch_up: CatchUp,
     /// Rises with each gap that concerns all channels.
     pub(crate) gap_epoch: AtomicU32,
-    /// How many transitions of a channel the store keeps.
+    /// The number of transitions of a channel that the store keeps.
     pub(crate) history_max: usize,
     pub(crate) rooms: Arc<RoomTable>,
     pub(crate) lost: LostConnections,
     leaving: Leaving,
-    /// Which channels agents created of late.
+    /// The channels that agents created recently.
     pub(crate) creations: Creations,
     pub(crate) recognition: Recognition,
-    /// What has happened since the process began.
+    /// Counters of what has happened since the process began.
     pub(crate) counts: Arc<Counts>,
-    /// What works for channels, as the host told last.
+    /// The workers of channels, as the host reported them last.
     pub(crate) workers: Workers,
-    /// How much memory the messages of all channels take.
+    /// The memory budget for the messages of all channels.
     texts: Arc<TextBudget>,
     schedule: Schedule,
 }
 
-/// The rules that channels follow, and the chance in them.
+/// The rules that channels follow, and the seed of their shuffles.
 pub(crate) struct Rules {
     pub(crate) config: RwLock<Arc<Config>>,
-    /// Which channels have rules of their own.
+    /// Returns the rules of a channel that has its own.
     own: Option<OwnRules>,
     seed: u64,
 }
 
-/// The rules of a channel, where it has some of its own.
+/// The function that returns a channel's own rules, if it has any.
 pub(crate) type OwnRules = Arc<dyn Fn(ChannelId) -> Option<Arc<Config>> + Send + Sync>;
 
 impl Rules {
@@ -184,7 +184,7 @@ impl Rules {
         Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The rules of a channel. Its own are left aside where they cannot be obeyed.
+    /// Returns the rules of a channel. Its own rules are ignored if they cannot work.
     pub(crate) fn config_of(&self, channel: ChannelId) -> Arc<Config> {
         let asked = |own: &OwnRules| host_code::caught("a channel's own rules", || own(channel));
         let own = self.own.as_ref().and_then(asked).flatten();
@@ -198,13 +198,13 @@ impl Rules {
         obeyed.unwrap_or_else(|| self.config())
     }
 
-    /// The seed of a channel's shuffles.
+    /// Returns the seed of a channel's shuffles.
     pub(crate) const fn seed_of(&self, channel: ChannelId) -> u64 {
         self.seed ^ channel.get()
     }
 }
 
-/// What a [`Runtime`] is made of.
+/// The parts of a [`Runtime`].
 pub(crate) struct Parts {
     pub(crate) discord: Arc<dyn DiscordApi>,
     pub(crate) identities: Arc<dyn IdentityStore>,
@@ -282,8 +282,8 @@ impl Runtime {
         }
     }
 
-    /// Gives a room an event, now: performs its signals, moves its deadline, and calls the driver where
-    /// the room may have something to do.
+    /// Gives a room an event, now. It performs the room's signals, moves its deadline, and calls the driver if the room
+    /// may have an action.
     pub(crate) fn update<T>(
         &self,
         cell: &Arc<RoomCell>,
@@ -292,8 +292,8 @@ impl Runtime {
         self.update_cell(cell, None, |state, cx, now| event(&mut state.room, cx, now))
     }
 
-    /// The same, for an event that also concerns what is kept beside the room; at a time that has passed
-    /// where one is given. All of it happens under one lock of the cell.
+    /// Gives a room an event that also concerns the data beside the room. The event may have a time in the past. All of
+    /// it happens under one lock of the cell.
     pub(crate) fn update_cell<T>(
         &self,
         cell: &Arc<RoomCell>,
@@ -310,12 +310,12 @@ impl Runtime {
         })
     }
 
-    /// Gives a room an input that may be stored behind.
+    /// Gives a room an input. The new state may be stored after the call returns.
     pub(crate) fn submit(&self, cell: &Arc<RoomCell>, input: &Input) -> Result<Answer, Refusal> {
         self.update(cell, |room, cx, now| room.input(cx, now, input, false).0)
     }
 
-    /// Does something with what a room looks at and does not own, as it is now.
+    /// Runs a function with the things that a room sees and does not own, as they are now.
     #[inline]
     pub(crate) fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> T) -> T {
         let (directory, has_orchestrator) = self.registry.directory_and_orchestrator();
@@ -337,7 +337,7 @@ impl Runtime {
         })
     }
 
-    /// Waits for something, but not for ever.
+    /// Waits for a future, but at most for the given time.
     pub(crate) async fn within<T>(
         &self,
         limit: std::time::Duration,
@@ -356,7 +356,7 @@ impl Runtime {
         }
     }
 
-    /// What performs the actions of rooms.
+    /// Creates the value that performs the actions of rooms.
     fn performer(self: &Arc<Self>) -> Performer {
         let around = Arc::<Self>::downgrade(self);
         Performer {
@@ -398,9 +398,9 @@ impl ChatFacts for Runtime {
     }
 }
 
-/// Draws the number that tells this driver's records from those of other processes: a hash with a random
-/// key. The time of the start, the process id and a count of the drivers in this process go into it, in
-/// case the system's randomness is poor.
+/// Draws the number that distinguishes this driver's records from those of other processes. It is a hash with a random
+/// key. It also contains the time of the start, the process id and a count of the drivers in this process, in case the
+/// system's randomness is poor.
 fn process_number(now: Timestamp) -> u64 {
     use std::sync::atomic::Ordering;
     static DRIVERS: AtomicU64 = AtomicU64::new(0);

@@ -1,4 +1,4 @@
-//! What the machine asks to have said, at the head of the voice lane: a trigger, a notice, a reminder.
+//! Posts the machine's effects, at the head of the voice lane: a trigger, a notice, a reminder.
 
 use dirigent_core::{AgentKey, Effect, MessageId, Settlement, Ticket, TurnId};
 
@@ -30,7 +30,7 @@ struct Trigger {
     stamp: Stamp,
 }
 
-/// Says what the machine asks for. Where a trigger of a hosted agent stands, its run starts instead.
+/// Posts what the turn machine requested. For a hosted agent, starts the agent's run instead of posting a trigger.
 impl Step<'_> {
     fn trigger_at_head(&self) -> Option<Trigger> {
         let head = self.lanes.voice.head().filter(|_| !self.lanes.voice.is_busy())?;
@@ -41,7 +41,7 @@ impl Step<'_> {
         Some(Trigger { ticket, agent, turn, attempt, stamp })
     }
 
-    /// The head of the voice lane leaves if the machine does not want it any more.
+    /// Removes the head of the voice lane if the machine no longer needs it.
     pub(super) fn withdraw_head(&mut self) -> bool {
         let Some(VoiceItem::Effect(effect, _)) = self.lanes.voice.head() else {
             return false;
@@ -49,7 +49,7 @@ impl Step<'_> {
         let machine = &self.turns.machine;
         let is_trigger = matches!(effect, Effect::Trigger { .. });
         let is_under_way = self.lanes.voice.is_under_way();
-        // After a stop the acknowledgement stands behind the trigger, and must not wait until its post has ended.
+        // After a stop the acknowledgement is behind the trigger, and must not wait until its post has ended.
         let is_awaited = is_under_way && !(is_trigger && machine.view().pause().is_some());
         if is_awaited || machine.wants(&effect) {
             return false;

@@ -1,4 +1,4 @@
-//! One event on its way through a room, and the order of things.
+//! The way of one event through a room, in its order.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use super::voice::VoiceItem;
 use crate::ChatMessage;
 use crate::record::discussion::Discussion;
 
-/// A room while it takes an event in. Each topic's file has an `impl Step` with what happens there; this one sorts what
-/// follows from the machine into the lanes.
+/// A room while it handles an event. Each topic's file has an `impl Step` for its part. This file puts the machine's
+/// effects into the lanes.
 pub(super) struct Step<'a> {
     pub(super) cx: &'a Context<'a>,
     pub(super) now: Timestamp,
@@ -29,9 +29,9 @@ pub(super) struct Step<'a> {
     pub(super) lanes: &'a mut Active,
 }
 
-/// What follows from the machine for the lanes.
+/// The machine's effects for the lanes.
 impl Step<'_> {
-    /// Tells the machine something, and sorts what follows.
+    /// Passes an input to the machine, and puts the effects into the lanes.
     pub(super) fn submit(
         &mut self,
         input: &Input,
@@ -41,7 +41,7 @@ impl Step<'_> {
         answer
     }
 
-    /// Says what became of an effect, and sorts what follows.
+    /// Settles an effect, and puts what follows into the lanes.
     pub(super) fn settled(&mut self, ticket: dirigent_core::Ticket, settlement: Settlement) {
         self.turns.settle(self.cx, self.now, ticket, settlement);
         self.sort();

@@ -1,20 +1,20 @@
-//! What agents said since a person last wrote, and who of them said nothing new.
+//! Detects agents that repeat themselves since the last message of a person.
 
 use dirigent_core::AgentKey;
 
 use crate::text::repetition::{Recent, Said};
 
-/// What agents said since a person last wrote, so far as to recognise it.
+/// The texts of agents since a person last wrote, as far as repetitions can be recognised.
 #[derive(Debug, Default)]
 pub(super) struct Talk {
     /// Empty while the agents are silent.
     said: Option<Box<Recent>>,
-    /// Agents whose newest reply said nothing new, and who are to be told with their next turn.
+    /// Agents whose newest reply said nothing new, and who learn it with their next turn.
     repeated: Vec<AgentKey>,
 }
 
 impl Talk {
-    /// An agent has made a reply. Returns whether it repeats what was said.
+    /// Records a reply of an agent. Returns whether it repeats what was said.
     pub(super) fn repeats(&mut self, agent: AgentKey, said: Said<'_>, names: &[u64]) -> bool {
         let is_repeated = self.echoes(agent, said, names);
         match self.repeated.iter().position(|known| *known == agent) {

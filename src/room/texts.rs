@@ -13,13 +13,14 @@ use crate::values::message::Attachment;
 use crate::values::shown::{Quoted, Shown};
 use crate::{ChatMessage, UserId};
 
-/// How many of the newest messages stay in memory although all agents were handed them: what an agent said in its turn is looked for
-/// there, and an agent that comes new into a conversation is handed them.
+/// The number of the newest messages that stay in memory although all agents got them. An agent's text in its turn is
+/// looked up among them, and an agent that is new in a conversation gets them.
 pub(super) const KEPT: usize = 50;
-/// How many stretches are kept. An agent is owed at most half as many ranges: if one that it needs gave way to another, the two
-/// would be read in turn for ever (a world of the driver did so with five).
+/// The most stretches that are kept. An agent is owed at most half as many ranges. If a range that it needs replaced
+/// another, the two would be read in turn for ever (a world of the driver did so with five).
 const STRETCHES_MAX: usize = 2 * OWED_MAX;
-/// The most ids of people's messages without their texts. Of older ones it is not told whether the chat still has them.
+/// The most ids of people's messages without their texts. For older messages it is unknown whether the chat still has
+/// them.
 const DROPPED_MAX: usize = 10_000;
 
 /// The messages of a channel that are in memory.

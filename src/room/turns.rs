@@ -1,5 +1,5 @@
-//! The turn machine, as the lanes see it: it takes inputs at once, and the effects for the lanes are kept in
-//! order until the event's step sorts them.
+//! The turn machine, as the lanes see it. It takes inputs at once, and keeps the effects for the lanes in order until
+//! the event's step sorts them.
 
 use dirigent_core::{
     Answer, Cause, Effect, Input, MessageId, Mode, PhaseKind, Refusal, Settlement, Ticket,
@@ -13,18 +13,18 @@ use super::restored::RestoredTriggers;
 use crate::ChannelId;
 use crate::values::message::Nonce;
 
-/// The machine of a channel, what is stored of the channel, and what no lane was told of yet.
+/// The machine of a channel, its commits, and the effects that no lane has got yet.
 #[derive(Debug)]
 pub(crate) struct Turns {
     pub(super) channel: ChannelId,
     pub(super) machine: TurnMachine,
     pub(super) commit: CommitState,
-    /// Triggers that an earlier process owed: it may have posted them.
+    /// The pending triggers of an earlier process, which may have posted them.
     pub(super) restored: RestoredTriggers,
-    /// The trigger of the call that has begun, and when it began. The machine gets it together with its
-    /// next input, so that this is no commit of its own.
+    /// The trigger of the call that has begun, and when it began. The machine gets it together with its next input, so
+    /// that it needs no commit of its own.
     begun: Option<(Ticket, Timestamp)>,
-    /// What no lane was told of yet, oldest first.
+    /// The effects that no lane has got yet, oldest first.
     follows: Vec<Follow>,
     /// Used again for the machine's effects.
     effects: Vec<Effect>,

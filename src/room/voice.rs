@@ -1,4 +1,4 @@
-//! What is said in the channel, in order: one post at a time.
+//! The posts of the channel, in order, one at a time.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use super::commit::Stamp;
 use crate::values::deferral_key::DeferralKey;
 use crate::values::message::Nonce;
 
-/// How long a notice is tried.
+/// The time for which a notice is tried.
 pub(crate) const NOTICE_MAX: Duration = Duration::from_secs(120);
 
-/// Which agent knows that its turn has come.
+/// Knows which agent has heard that its turn has come.
 #[derive(Debug, Default)]
 pub(super) struct Summons {
-    /// The gateway was lost: the agent that is awaited may not have heard its trigger.
+    /// `true` if the gateway was lost, so that the agent may not have heard its trigger.
     pub(super) again: bool,
-    /// The newest turn whose agent knows of it without a message: the host's waker called it.
+    /// The newest turn whose agent knows it without a message, because the host's waker called it.
     pub(super) called: Option<TurnId>,
 }
 

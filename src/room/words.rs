@@ -1,4 +1,4 @@
-//! What the moderator posts for an effect: place, text and whom it may ping.
+//! Renders an effect as the moderator's message: its place, its text and the accounts that it may ping.
 
 use dirigent_core::{AgentKey, Effect, MessageId, Notice, ReminderPlace};
 
@@ -10,19 +10,19 @@ use crate::record::discussion::Discussion;
 use crate::text::plain::{NAME_CHARS_MAX, literal, shown};
 use crate::text::split::{first_message, fits};
 
-/// A post of the moderator's, without its nonce.
+/// A post of the moderator, without its nonce.
 #[derive(Debug)]
 pub(super) struct Words {
     pub(super) place: ChannelId,
     pub(super) content: String,
     pub(super) mentions: Mentions,
-    /// Whose pace of triggers it counts in.
+    /// The agent whose pace of triggers it counts in.
     pub(super) paced: Option<AgentKey>,
     pub(super) reply_to: Option<MessageId>,
 }
 
-/// What is posted for this effect, cut to one message of the chat; nothing where its agent has no account any more. `terms`: what was agreed when
-/// the discussion was opened.
+/// Returns the post for this effect, cut to one message of the chat. `None` if its agent no longer has an account.
+/// `terms` are the terms of the discussion.
 pub(super) fn words_for(
     cx: &Context<'_>,
     turns: &Turns,

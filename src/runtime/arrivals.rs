@@ -1,4 +1,4 @@
-//! Whether channels are just coming to this process.
+//! Knows whether channels are just coming to this process.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

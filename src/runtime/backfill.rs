@@ -1,5 +1,4 @@
-//! Looking for what was said without an event of it: when a host says that there was a gap, and from
-//! time to time without being told.
+//! Looks for messages without an event, after a gap that a host reports, and from time to time without a report.
 
 use std::collections::VecDeque;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! The result of a discussion wakes the channel that the discussion came from.
+//! Wakes the channel in which a discussion was opened, when its result arrives there.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is done by the process that acts for a channel, this one or another.
+//! Work of the process that acts for the channel, which may be this one or another.
 
 use std::sync::Arc;
 use std::time::Duration;

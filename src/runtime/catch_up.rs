@@ -1,4 +1,4 @@
-//! Which channels are to be brought up to date.
+//! The channels that have to read what they missed.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};

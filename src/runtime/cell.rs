@@ -1,4 +1,4 @@
-//! A room with its lock, and with what of it is no value: handles of those who wait or run.
+//! A room with its lock, and with the handles of waiters and runs, which are not values.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Tells rooms of connections to the gateway that are lost, and that stand again.
+//! Tells rooms that connections to the gateway are lost, and that they stand again.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How many channels agents created of late, and how many are being created.
+//! Counts the channels that agents created recently, and those that are being created.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Calls of agents in channels that another process has now: no room keeps time for them.
+//! Calls of agents in channels that another process has now. No room keeps the time for them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use dirigent_core::Timestamp;
 
 use crate::ports::turn_link::TurnLink;
 
-/// The calls that were cancelled when their channel went, and when each is dropped.
+/// The calls that were cancelled when their channel went, with the time when each is dropped.
 #[derive(Debug)]
 pub(crate) struct Leaving {
     calls: Mutex<Vec<(Timestamp, Arc<TurnLink>)>>,
@@ -23,7 +23,7 @@ impl Default for Leaving {
 }
 
 impl Leaving {
-    /// The call is dropped then; where it has ended before, nothing happens.
+    /// Adds a call that is dropped at this time, unless it has ended before.
     pub(super) fn add(&self, drop_at: Timestamp, call: Arc<TurnLink>) {
         self.change(|calls| calls.push((drop_at, call)));
     }
@@ -48,7 +48,7 @@ impl Leaving {
         }
     }
 
-    /// The clock was set back: what remained of every wait still remains.
+    /// Adjusts all times after the clock was set back, so that the rest of every wait stays the same.
     pub(super) fn move_back(&self, by: Duration) {
         if self.earliest().is_some() {
             self.change(|calls| {

@@ -1,4 +1,4 @@
-//! What waits for agents' next turns in channels that left memory.
+//! The leftovers for agents' next turns in channels that left memory.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! How far the driver's life got: from not yet running to over.
+//! The stages of the driver's life, from not yet running to over.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -1,4 +1,4 @@
-//! Takes channels into memory.
+//! Loads channels into memory.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! The connections to the gateway that are lost, for rooms that come into memory meanwhile.
+//! The lost connections to the gateway, for rooms that come into memory while they are lost.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Which channels this process acts for: those that come are taken up, those that go are abandoned.
+//! Follows which channels this process acts for. It loads channels that come, and abandons channels that go.
 
 use std::future::poll_fn;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What long pastes of people say.
+//! Reads the long pastes of people, which the chat turns into files.
 //!
 //! Discord's client makes a file of what a person types beyond 2,000 characters: `message.txt`, in a message without words. It is
 //! what that person said, so it is read for agents, and no other file is.

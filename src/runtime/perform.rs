@@ -1,4 +1,4 @@
-//! Performs the actions of a room: one request each, one outcome.
+//! Performs the actions of a room. Each is one request with one outcome.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;

@@ -1,4 +1,4 @@
-//! Whether what agents post is recognised as the replies that their hosts report.
+//! Counts whether agents' posts are recognised as the replies that their hosts report.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Who is registered and hosted, as the runtime keeps it.
+//! The registered and hosted agents, as the runtime knows them.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What other processes change in the registry: it is read again.
+//! Reads the registry again when other processes change it.
 
 use std::sync::Arc;
 use std::time::Duration;

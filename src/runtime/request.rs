@@ -1,5 +1,5 @@
-//! A request to the chat or the store. The loop polls it as soon as it has begun; only one that must be waited for
-//! gets memory of its own.
+//! A request to the chat or the store. The loop polls it as soon as it has begun. Only a request that has to wait gets
+//! memory of its own.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};

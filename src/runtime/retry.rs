@@ -1,4 +1,4 @@
-//! Requests outside any room: at the start, and for tools. Repeated where that is harmless.
+//! Requests outside of any room, at the start and for tools. They are retried if that is harmless.
 
 use std::time::Duration;
 

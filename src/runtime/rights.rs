@@ -1,4 +1,4 @@
-//! Who may write in a channel, as the chat's adapter knows it without asking.
+//! Reads who may write in a channel, as far as the chat's adapter knows it without a request.
 
 use std::sync::{Arc, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Which channels there are, and which of them are in memory.
+//! The table of all channels, and of those that are in memory.
 
 use std::collections::hash_map::Entry;
 use std::ops::Deref;

@@ -1,4 +1,4 @@
-//! When a room is looked at next: at once by the driver, or when something is due.
+//! Decides when a room is looked at next: at once by the driver, or at its next deadline.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Whether the host tells this process what happens in the chat, and whether it sees what people write.
+//! Knows whether the host reports events of the chat to this process, and whether this process sees the texts of
+//! people.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! Performs the instant actions of a room, under its lock.
+//! Performs the signals of a room, under its lock.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is read at the start: who is who. The registry also when it has changed.
+//! Reads the accounts and the registry at the start. It reads the registry also when that has changed.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Where the host's code runs, and how long one step of it keeps its thread.
+//! Decides where the host's code runs, and measures how long one step of it keeps its thread.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, resume_unwind};

@@ -1,4 +1,4 @@
-//! What agents may look at during their turns, as the runtime has it.
+//! The data that agents can look at during their turns, as the runtime has it.
 
 use std::sync::Arc;
 use std::time::Duration;

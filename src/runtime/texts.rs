@@ -1,4 +1,4 @@
-//! How much memory the messages of all channels take, and which channel lets its own go.
+//! Limits the memory of the messages of all channels, and chooses the channel that drops its messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! One timer for all channels: a queue of their deadlines.
+//! One timer for all channels, with a queue of their deadlines.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! An agent's account shows that it is typing while the agent runs.
+//! Shows that an agent's account is typing while the agent runs.
 
 use std::pin::pin;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Transitions in words that a person understands.
+//! Writes transitions as sentences for people.
 
 use std::fmt;
 

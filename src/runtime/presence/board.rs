@@ -1,4 +1,4 @@
-//! Who is online, with its lock and clock.
+//! Knows which agents are online, with its lock and clock.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

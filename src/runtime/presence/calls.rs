@@ -1,4 +1,4 @@
-//! What hosts report of their agents, and how channels are told.
+//! The hosts' reports of their agents, and the news for channels.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
