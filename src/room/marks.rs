@@ -1,4 +1,4 @@
-//! Up to where the channel was heard, and what may have been missed.
+//! Tracks up to where the channel was heard, and what may have been missed.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,55 +10,56 @@ use crate::record::channel::GapFrom;
 
 /// The most ids that are kept to recognise a message that is read after it was pushed or posted.
 const IDS_MAX: usize = 16 * 1024;
-/// The same, where the channel is not read to find what events did not tell of: each of them is stored with every commit.
+/// The most ids if the channel is not read for lost events, because each id is stored with every commit.
 const IDS_UNREAD: usize = 256;
-/// After how many messages the channel is to be read again: as many as a page has.
+/// The number of messages after which the channel must be read again. It is the size of a page.
 const READ_AGAIN: usize = PAGE as usize;
-/// How long a gap holds back what agents say, so that a stop that was missed acts first.
+/// The time for which a gap delays agents' posts, so that a missed stop acts first.
 const HOLD_BACK: Duration = Duration::from_secs(5);
-/// How far the chat's clock and ours may be apart.
+/// The most that the chat's clock and ours may differ.
 pub(super) const CLOCKS_APART: Duration = Duration::from_secs(5);
-/// A further gap within this time holds nothing back.
+/// The time within which another gap delays nothing.
 const HOLD_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
-/// What is certain about the channel's messages.
+/// The facts that are certain about the channel's messages.
 ///
-/// `heard`: every message up to it was pushed while no gap was open, or was read. Own posts never raise
-/// it: the answer to a post says nothing about what others said before.
-/// `verified`: every message up to it was read. A gap and a periodic backfill are read from here, and so an
-/// event is found that was lost without notice.
+/// `heard` is the last message up to which every message was pushed while no gap was open, or was read. Own posts never
+/// raise it, because the answer to a post says nothing about earlier messages of others. `verified` is the last message
+/// up to which every message was read. Gaps and the periodic backfill are read from there, and this finds an event that
+/// was lost unnoticed.
 ///
 /// Both begin where the channel's conversation began.
 #[derive(Debug)]
 pub(crate) struct Marks {
     heard: Option<MessageId>,
     verified: Option<MessageId>,
-    /// Behind which message the conversation began, as long as nothing was read of it.
+    /// The message behind which the conversation began, until a message of it was read.
     begun: Option<MessageId>,
-    /// Where the chat did not tell which ids this moment has: messages of before it are not the channel's.
+    /// The start of the conversation, if the chat does not tell which ids that moment has. Earlier messages do not
+    /// belong to the channel.
     since: Timestamp,
-    /// Only after a disconnect or a restart.
+    /// Present only after a disconnect or a restart.
     gap: Option<Box<Gap>>,
-    /// Messages that were pushed or posted behind `verified`, ascending.
+    /// Messages that were pushed or posted behind `verified`, in ascending order.
     ids: VecDeque<MessageId>,
-    /// There are so many of them by now that the channel is to be read.
+    /// `true` if there are so many of them that the channel must be read.
     is_long_unread: bool,
     /// The newest message that was pushed while a gap was open.
     pushed: Option<MessageId>,
-    /// When a gap last held something back.
+    /// The time when a gap last delayed something.
     held_back_at: Option<Timestamp>,
 }
 
-/// From where on something may have been said that was not heard.
+/// A gap: messages from here on may not have been heard.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
-    /// Everything up to here was read, or nothing was read yet and it was heard.
+    /// The last message up to which everything was read. If nothing was read yet, it was heard.
     from: Option<MessageId>,
-    /// Until when agents' posts, triggers and calls wait for the read.
+    /// The time until which agents' posts, triggers and calls wait for the read.
     hold_until: Option<Timestamp>,
-    /// A read that began before this gap opened does not close it.
+    /// The number of the gap. A read that began before the gap opened does not close it.
     epoch: u32,
-    /// The gap at which the read under way began.
+    /// The gap at which the current read began.
     reading: Option<u32>,
 }
 
@@ -77,7 +78,7 @@ impl Marks {
         }
     }
 
-    /// The marks of a channel that was heard up to here when it was stored, and read up to `verified`. Of the
+    /// Restores the marks of a channel that was heard up to here when it was stored, and read up to `verified`. Of the
     /// messages after that, those with these ids were heard.
     pub(crate) fn restored(
         heard: Option<MessageId>,
@@ -91,12 +92,12 @@ impl Marks {
         marks
     }
 
-    /// Everything up to here was pushed without a gap, or read.
+    /// Returns the last message up to which everything was pushed without a gap, or read.
     pub(crate) const fn heard(&self) -> Option<MessageId> {
         self.heard
     }
 
-    /// From where on the channel is being read, while it is.
+    /// Returns the start of the current read, while the channel is being read.
     pub(crate) fn gap_from(&self) -> Option<GapFrom> {
         self.gap.as_ref().map(|gap| gap.from.map_or(GapFrom::Start, GapFrom::After))
     }
@@ -105,21 +106,22 @@ impl Marks {
         self.gap.is_some()
     }
 
-    /// Whether a message with this id needs no second look.
+    /// Returns whether a message with this id needs no second look.
     pub(crate) fn is_known(&self, id: MessageId) -> bool {
         Some(id) <= self.verified || self.ids.binary_search(&id).is_ok()
     }
 
-    /// The channel's conversation begins behind this message: what was said before is not its own.
+    /// Begins the channel's conversation behind this message. Earlier messages do not belong to it.
     pub(crate) fn begin(&mut self, after: Option<MessageId>, now: Timestamp) {
         *self = Self::new(after, now);
     }
 
-    /// A message was pushed. It counts as heard unless a gap is open.
+    /// Records that a message was pushed. It counts as heard unless a gap is open.
     pub(crate) fn pushed(&mut self, id: MessageId) {
         if Some(id) <= self.begun {
-            // Our clock was ahead of the chat's when the conversation began. It begins with this message, or what follows
-            // it would count as read and be handed to agents before it is heard, and once more when it is.
+            // Our clock was ahead of the chat's when the conversation began, so it begins with this message. Otherwise
+            // later messages would count as read. Agents would then get them before they are heard, and once more when
+            // they are heard.
             let before = MessageId::new(id.get().saturating_sub(1));
             (self.heard, self.verified) =
                 (self.heard.min(Some(before)), self.verified.min(Some(before)));
@@ -132,7 +134,7 @@ impl Marks {
         }
     }
 
-    /// A message of ours, known from the answer to the post, or one that was read out of order.
+    /// Records a message of ours that is known from the answer to the post, or one that was read out of order.
     pub(crate) fn note(&mut self, id: MessageId) {
         if Some(id) <= self.verified {
             return;
@@ -148,31 +150,32 @@ impl Marks {
         }
     }
 
-    /// It counts as read.
+    /// Counts the oldest id as read.
     fn forget_oldest(&mut self) {
         let oldest = self.ids.pop_front();
         self.verified = self.verified.max(oldest.min(self.heard));
     }
 
-    /// Whether much was pushed or posted since the channel was last read. Told once, and again when it has become more.
+    /// Returns whether many messages were pushed or posted since the channel was last read. It reports this once, and
+    /// again when there are more.
     pub(crate) fn take_long_unread(&mut self) -> bool {
         std::mem::take(&mut self.is_long_unread)
     }
 
-    /// The channel is not read to find what events did not tell of.
+    /// Records that the channel is not read for lost events.
     pub(crate) fn do_without_reading(&mut self) {
         while self.ids.len() > IDS_UNREAD {
             self.forget_oldest();
         }
     }
 
-    /// Whether a channel whose newest message this is was heard to its end. That it is ours says nothing
-    /// about what others said before it.
+    /// Returns whether a channel with this newest message was heard to its end. If the message is ours, this says
+    /// nothing about earlier messages of others.
     pub(crate) fn covers(&self, newest: MessageId) -> bool {
         Some(newest) <= self.heard
     }
 
-    /// Events may have been lost. `from`, where given, is from where a gap was being read before a restart.
+    /// Records that events may have been lost. `from` is the start of a gap that was being read before a restart.
     pub(crate) fn open_gap(&mut self, now: Timestamp, from: Option<GapFrom>) {
         if let Some(gap) = &mut self.gap {
             gap.epoch = gap.epoch.wrapping_add(1);
@@ -183,8 +186,8 @@ impl Marks {
         if free {
             self.held_back_at = Some(now);
         }
-        // From what was read on, or from the first message that is known where nothing was read: an event
-        // that was lost without notice may lie below what was heard since.
+        // The gap begins behind the last read message, or before the first known one if none was read, because an event
+        // that was lost unnoticed may lie below later messages.
         let from = from.map_or_else(
             || self.heard.min(self.verified.or_else(|| self.ids.front().copied())),
             GapFrom::message,
@@ -192,14 +195,14 @@ impl Marks {
         self.gap = Some(Box::new(Gap { from, hold_until, epoch: 0, reading: None }));
     }
 
-    /// What may have been missed does not matter any more.
+    /// Drops the gap, because missed messages no longer matter.
     pub(crate) fn drop_gap(&mut self) {
         if self.gap.take().is_some() {
             self.heard = self.heard.max(self.pushed.take());
         }
     }
 
-    /// Until when agents' posts, triggers and calls wait for a read.
+    /// Returns until when agents' posts, triggers and calls wait for a read.
     pub(crate) fn hold_until(&self) -> Option<Timestamp> {
         self.gap.as_ref().and_then(|gap| gap.hold_until)
     }
@@ -208,22 +211,22 @@ impl Marks {
         self.hold_until().is_some_and(|until| now < until)
     }
 
-    /// The wait for a read is over, whether it has ended or not.
+    /// Ends the wait for a read, whether the read has ended or not.
     pub(crate) fn expire_hold(&mut self, now: Timestamp) {
         if let Some(gap) = &mut self.gap {
             gap.hold_until = gap.hold_until.filter(|until| now < *until);
         }
     }
 
-    /// The read of the gap has begun.
+    /// Records that the read of the gap has begun.
     pub(crate) fn begin_read(&mut self) {
         if let Some(gap) = &mut self.gap {
             gap.reading = gap.reading.or(Some(gap.epoch));
         }
     }
 
-    /// A page of the gap was read, up to `last`. With the last page the gap is closed, unless another one
-    /// opened meanwhile: then it is read once more. Returns whether it is closed.
+    /// Records that a page of the gap was read, up to `last`. The last page closes the gap, unless another one opened
+    /// since, because then it is read once more. Returns whether it is closed.
     pub(crate) fn read_page(&mut self, last: Option<MessageId>, full: bool) -> bool {
         let Some(gap) = &mut self.gap else {
             return true;
@@ -245,39 +248,39 @@ impl Marks {
         true
     }
 
-    /// The read of the gap is to begin anew: a page could not be read.
+    /// Records that a page could not be read, so that the read of the gap begins again.
     pub(crate) fn read_failed(&mut self) {
         if let Some(gap) = &mut self.gap {
             gap.reading = None;
         }
     }
 
-    /// From where a periodic backfill reads.
+    /// Returns the start of a periodic backfill.
     pub(crate) const fn verified(&self) -> Option<MessageId> {
         self.verified
     }
 
-    /// Whether more was heard than was read: an event may have been lost in between.
+    /// Returns whether more messages were heard than read, so that an event may have been lost in between.
     pub(crate) fn is_unverified(&self) -> bool {
         self.verified < self.heard
     }
 
-    /// From where the channel is to be read after a restart, where that is not what was heard.
+    /// Returns the start of the read after a restart, if it differs from the last heard message.
     pub(crate) fn verified_behind(&self) -> Option<MessageId> {
         self.verified.filter(|_| self.verified < self.heard)
     }
 
-    /// The messages up to here that were heard and not read, ascending.
+    /// Returns the messages up to here that were heard and not read, in ascending order.
     pub(crate) fn known_up_to(&self, up_to: Option<MessageId>) -> impl Iterator<Item = MessageId> {
         self.ids.iter().copied().take_while(move |id| Some(*id) <= up_to)
     }
 
-    /// Everything up to here was read.
+    /// Records that everything up to here was read.
     pub(crate) fn verify(&mut self, up_to: Option<MessageId>) {
         self.begun = None;
         self.verified = self.verified.max(up_to);
         if self.gap.is_none() {
-            // Or it would be read again after a restart, when the turn machine has forgotten that it was heard.
+            // Otherwise it would be read again after a restart, when the turn machine has forgotten that it was heard.
             self.heard = self.heard.max(up_to);
         }
         while self.ids.front().is_some_and(|id| Some(*id) <= self.verified) {
@@ -285,12 +288,12 @@ impl Marks {
         }
     }
 
-    /// Whether a message that was sent then belongs to the channel's conversation.
+    /// Returns whether a message with this time belongs to the channel's conversation.
     pub(crate) fn is_ours(&self, sent: Timestamp) -> bool {
         self.verified.is_some() || sent + CLOCKS_APART > self.since
     }
 
-    /// Time went back by this much.
+    /// Adjusts the times after the clock was set back by this much.
     pub(crate) fn move_back(&mut self, by: Duration) {
         let hold = self.gap.as_mut().and_then(|gap| gap.hold_until.as_mut());
         for moment in hold.into_iter().chain(self.held_back_at.as_mut()) {

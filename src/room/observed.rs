@@ -1,7 +1,7 @@
-//! Agents that are observed: bots that answer when they are mentioned, and run without asking.
+//! Observed agents, which are bots that answer when they are mentioned, and that run without asking.
 //!
-//! What such an agent does in the channel says when its run begins and ends. The room makes the gate call for it, and reports
-//! the end, so the turn machine knows nothing of this but that its messages are [`MessageKind::Unasked`].
+//! The activity of such an agent in the channel says when its run begins and ends. The room makes the gate call for it,
+//! and reports the end. The turn machine only knows that its messages are [`MessageKind::Unasked`].
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -22,41 +22,42 @@ use crate::settings::ObservedBot;
 use crate::settings::observed::EmptyEnd;
 use crate::values::message::ChatKind;
 
-/// How long a bot is taken to type after it said so. Discord shows it for ten seconds.
+/// The time that a bot counts as typing after it said so. Discord shows it for ten seconds.
 const TYPING_LASTS: Duration = Duration::from_secs(10);
-/// The wait before the history is read again, where it could not be read.
+/// The wait before the history is read again, after a failed read.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
-/// How many turns that are over are known of a channel.
+/// The number of past turns that are known of a channel.
 const PAST_MAX: usize = 16;
 
-/// The upper half of the ids of these runs: as improbable among a host's own as those of hosted runs, and none of them.
+/// Marks the ids of these runs in the upper half. They are as improbable among a host's own ids as those of hosted
+/// runs, and differ from these.
 const OBSERVED: u64 = 1 << 62;
 const UPPER: u64 = u64::MAX << 32;
 
-/// Whether the library made this run's gate call for an agent that is observed.
+/// Returns whether the library made this run's gate call for an observed agent.
 pub(crate) const fn is_observed_run(run: RunId) -> bool {
     run.get() & UPPER == OBSERVED
 }
 
-/// A run in this turn that begins at this moment. A turn may have several, one after the other.
+/// Returns a run of this turn that begins at this moment. A turn may have several runs, one after the other.
 const fn observed_run(turn: TurnId, at: Timestamp) -> RunId {
     RunId::new(OBSERVED | (turn.get() & 0xffff) << 16 | at.as_millis() & 0xffff)
 }
 
-/// What is known of the observed agents of a channel.
+/// The state of the observed agents of a channel.
 #[derive(Debug)]
 pub(crate) struct Observation {
-    /// The turn of one that goes on.
+    /// The current turn of an observed agent.
     watch: Option<Watch>,
-    /// How often each wrote outside of its turn, since the room came into memory.
+    /// The number of times that each agent wrote outside of its turn, since the room came into memory.
     unpermitted: Vec<(AgentKey, u32)>,
     /// The newest turns that are over.
     past: VecDeque<PastTurn>,
-    /// Since when all that are over are among them.
+    /// The time since when all past turns are among them.
     known_since: Timestamp,
 }
 
-/// The turn of an observed agent that is over.
+/// A past turn of an observed agent.
 #[derive(Debug)]
 struct PastTurn {
     agent: AgentKey,
@@ -69,32 +70,33 @@ struct PastTurn {
 struct Watch {
     agent: AgentKey,
     turn: TurnId,
-    /// It is no turn, but the one run of an initiator that was reminded.
+    /// `true` if it is not a turn, but the one run of an initiator after the reminder.
     is_permit: bool,
     /// Its run, once a sign began it.
     run: Option<RunId>,
-    /// When signs began to count.
+    /// The time since when signs count.
     since: Timestamp,
-    /// Its newest sign; before the first one as above.
+    /// The time of its newest sign. Before the first one it is `since`.
     sign_at: Timestamp,
     typing_until: Option<Timestamp>,
-    /// Its messages of this turn that stand in the channel.
+    /// Its messages of this turn that are in the channel.
     said: Vec<MessageId>,
-    /// What a message that says nothing made of the run.
+    /// The end of the run by a message that says nothing.
     ends_as: Option<EmptyEnd>,
-    /// A person's message mentions the agent: until then it may begin by itself, and no trigger is posted.
+    /// The time until which the agent may begin by itself, because a person's message mentions it. Until then no
+    /// trigger is posted.
     trigger_at: Option<Timestamp>,
     history: History,
-    /// When the turn ends, or the history is read, unless it gives a sign before.
+    /// The time when the turn ends, or the history is read, unless the agent gives a sign before.
     due: Timestamp,
 }
 
-/// When a run ends that is watched.
+/// The end of a watched run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RunEnds {
-    /// Then, if the agent gives no sign before.
+    /// It ends at this time, if the agent gives no sign before.
     At(Timestamp),
-    /// Once the history was read, if that shows no sign.
+    /// It ends once the history was read, if that shows no sign.
     Unknown,
 }
 
@@ -107,10 +109,10 @@ impl RunEnds {
     }
 }
 
-/// Whether the history was read since the agent was last waited for: only then is its silence one.
+/// Says whether the history was read since the agent was last waited for. Only then its silence counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum History {
-    /// It is to be read, but not before this moment.
+    /// The history must be read, but not before this moment.
     Unread(Timestamp),
     UnderWay,
     Read,
@@ -138,12 +140,12 @@ impl Watch {
         (self.sign_at, self.history) = (now, History::Unread(now));
     }
 
-    /// Whether it has said what it says, as far as one sees.
+    /// Returns whether the agent has finished its text, as far as this is visible.
     fn has_said(&self) -> bool {
         !self.said.is_empty() || self.ends_as.is_some()
     }
 
-    /// When its turn ends if it gives no further sign, or when the history is to be read before.
+    /// Returns when its turn ends without another sign, or when the history must be read before.
     fn ends_at(&self, quiet: Duration, bot: &ObservedBot) -> Timestamp {
         let wait = if self.has_said() { quiet } else { bot.silent_after };
         let at = (self.sign_at + wait).max(self.typing_until.unwrap_or_default());
@@ -166,7 +168,7 @@ impl Observation {
         Self { watch: None, unpermitted, past, known_since: now }
     }
 
-    /// The turn that was watched is over.
+    /// Ends the watch of a turn.
     fn end_watch(&mut self, now: Timestamp) -> Option<Watch> {
         let watch = self.watch.take()?;
         if self.past.len() >= PAST_MAX {
@@ -177,7 +179,7 @@ impl Observation {
         Some(watch)
     }
 
-    /// Whether what the agent wrote then is of no turn that is over, and no late piece of one.
+    /// Returns whether a text of the agent from this time belongs to no past turn, and is no late piece of one.
     fn is_of_none(&self, agent: AgentKey, sent: Timestamp, grace: Duration) -> bool {
         let mut turns = self.past.iter().filter(|turn| turn.agent == agent);
         let is_of =
@@ -185,18 +187,18 @@ impl Observation {
         sent >= self.known_since && !turns.any(is_of)
     }
 
-    /// How often the agent wrote outside of its turn, as far as is known.
+    /// Returns how often the agent wrote outside of its turn, as far as is known.
     pub(crate) fn unpermitted(&self, agent: AgentKey) -> u32 {
         self.unpermitted.iter().find(|(known, _)| *known == agent).map_or(0, |(_, posts)| *posts)
     }
 
-    /// When this run of an observed agent ends, if it is watched.
+    /// Returns when this run of an observed agent ends, if it is watched.
     pub(super) fn ends(&self, run: RunId) -> Option<RunEnds> {
         let watch = self.watch.as_ref().filter(|watch| watch.run == Some(run))?;
         Some(if watch.has_said() { RunEnds::At(watch.due) } else { RunEnds::Unknown })
     }
 
-    /// The agent wrote outside of its turn. Returns how often it did.
+    /// Counts that the agent wrote outside of its turn. Returns the number.
     fn count_unpermitted(&mut self, agent: AgentKey) -> u32 {
         let known = self.unpermitted.iter().position(|(known, _)| *known == agent);
         let at = known.unwrap_or(self.unpermitted.len());
@@ -209,7 +211,7 @@ impl Observation {
         })
     }
 
-    /// The moments at which a turn ends, or is given up waiting for.
+    /// Returns the moments at which a turn ends, or is no longer waited for.
     pub(super) fn moments(&self) -> impl Iterator<Item = Timestamp> {
         let watch = self.watch.as_ref();
         watch.into_iter().flat_map(|watch| watch.trigger_at.into_iter().chain([watch.due]))
@@ -223,9 +225,9 @@ impl Observation {
     }
 }
 
-/// What an observed agent does.
+/// Handles the activity of observed agents.
 impl Step<'_> {
-    /// A message of an observed agent, before the machine gets it. It says of what kind the message is.
+    /// Handles a message of an observed agent, before the machine gets it. It sets the kind of the message.
     pub(super) fn observe_message(&mut self, message: &ChatMessage, digest: &mut Message) {
         let cx = self.cx;
         let Author::Agent(agent) = digest.author else {
@@ -254,7 +256,7 @@ impl Step<'_> {
         }
     }
 
-    /// An observed agent edited a message. That counts if the message is of its turn.
+    /// Handles an edit of an observed agent. It counts if the message belongs to its turn.
     pub(super) fn observe_edit(&mut self, message: &ChatMessage, agent: AgentKey) {
         let cx = self.cx;
         let Some(bot) = cx.directory.observed(agent) else {
@@ -269,7 +271,7 @@ impl Step<'_> {
         }
     }
 
-    /// A message was deleted. Bots that show a reply while they make it delete that and post it anew.
+    /// Handles a deletion. Bots that show a reply while they make it delete that message and post it again.
     pub(super) fn observe_deletion(&mut self, message: MessageId) {
         let now = self.now;
         let watch = self.lanes.observed.as_mut().and_then(|observed| observed.watch.as_mut());
@@ -279,7 +281,7 @@ impl Step<'_> {
         }
     }
 
-    /// An observed agent types.
+    /// Handles the typing of an observed agent.
     pub(super) fn observe_typing(&mut self, agent: AgentKey) {
         let until = self.now + TYPING_LASTS;
         if let Some(watch) = self.take_sign(agent) {
@@ -287,7 +289,7 @@ impl Step<'_> {
         }
     }
 
-    /// Whether this message, which comes late, is of the turn of an observed agent that goes on.
+    /// Returns whether this late message belongs to the current turn of an observed agent.
     pub(super) fn is_of_its_turn(&mut self, agent: AgentKey, message: MessageId) -> bool {
         self.align_watch();
         let watch = self.watch().filter(|watch| watch.agent == agent);
@@ -295,11 +297,11 @@ impl Step<'_> {
             return false;
         };
         let sent = self.cx.chat.sent_at(message);
-        // Over a restart it is not known any more when the agent was triggered.
+        // After a restart it is no longer known when the agent was triggered.
         sent + CLOCKS_APART >= since || sent < self.cx.up_since.at()
     }
 
-    /// Whether an observed agent surely wrote this message, which comes late, outside of all its turns.
+    /// Returns whether an observed agent surely wrote this late message outside of all its turns.
     pub(super) fn is_of_no_turn(&mut self, message: &ChatMessage, digest: &Message) -> bool {
         let cx = self.cx;
         let Author::Agent(agent) = digest.author else {
@@ -317,7 +319,7 @@ impl Step<'_> {
         self.observation().is_of_none(agent, cx.chat.sent_at(message.id), grace)
     }
 
-    /// Whether the turn of this observed agent goes on.
+    /// Returns whether the turn of this observed agent goes on.
     pub(super) fn is_watched(&mut self, agent: AgentKey) -> bool {
         if self.cx.directory.observed(agent).is_none() {
             return false;
@@ -326,7 +328,7 @@ impl Step<'_> {
         self.watch().is_some_and(|watch| watch.agent == agent)
     }
 
-    /// The agent wrote outside of its turn.
+    /// Handles that the agent wrote outside of its turn.
     pub(super) fn tell_unpermitted(&mut self, agent: AgentKey) {
         let posts = self.observation().count_unpermitted(agent);
         let remedy = self.cx.directory.observed(agent).map(|bot| &*bot.remedy);
@@ -337,21 +339,21 @@ impl Step<'_> {
         }
     }
 
-    /// A message that says only that the agent has nothing to say is deleted, although it is another account's.
+    /// Deletes a message of another account that says only that the agent has nothing to say.
     fn remove(&mut self, agent: AgentKey, message: MessageId) {
         let stamp = self.turns.commit.newest();
         self.lanes.cleanup.get_or_insert_default().remove(agent, message, stamp);
     }
 }
 
-/// How the run ends with this message, if the message says only that.
+/// Returns how the run ends with this message, if the message says only that.
 fn says_nothing(cx: &Context<'_>, bot: &ObservedBot, message: &ChatMessage) -> Option<EmptyEnd> {
     let silence = cx.settings.reading.silence;
     bot.says_nothing(silence, &message.content).filter(|_| !message.shows_more())
 }
 
 impl Watch {
-    /// The agent says this in its turn, or it is only how the run ends.
+    /// Records a message of the agent in its turn. It may only be the end of the run.
     fn says(&mut self, message: MessageId, ends_as: Option<EmptyEnd>) {
         self.said.retain(|known| *known != message);
         if ends_as.is_some() {
@@ -362,7 +364,7 @@ impl Watch {
     }
 }
 
-/// When its turn begins and ends.
+/// The start and the end of its turn.
 impl Step<'_> {
     fn observation(&mut self) -> &mut Observation {
         let now = self.now;
@@ -373,7 +375,7 @@ impl Step<'_> {
         self.lanes.observed.as_mut()?.watch.as_mut()
     }
 
-    /// The agent gave a sign. Where it is in its turn, that begins its run if it has none yet.
+    /// Handles a sign of the agent. If it is in its turn, the sign begins its run if it has none yet.
     fn take_sign(&mut self, agent: AgentKey) -> Option<&mut Watch> {
         self.align_watch();
         let now = self.now;
@@ -385,7 +387,7 @@ impl Step<'_> {
         self.watch()
     }
 
-    /// Makes the gate call for the agent that is watched. Returns whether its run begins.
+    /// Makes the gate call for the watched agent. Returns whether its run begins.
     fn begin_observed_run(&mut self) -> bool {
         let now = self.now;
         let Some(&mut Watch { agent, turn, .. }) = self.watch() else {
@@ -400,7 +402,7 @@ impl Step<'_> {
         begins
     }
 
-    /// Watches the turn that goes on, if it is an observed agent's, and no other.
+    /// Watches the current turn, if it is an observed agent's, and no other.
     fn align_watch(&mut self) {
         let view = self.turns.view();
         let (turn, phase, run) = (view.turn(), view.phase(), view.run());
@@ -427,7 +429,7 @@ impl Step<'_> {
         self.observation().watch = watch;
     }
 
-    /// The watch of this turn. Nothing before the agent knows that its turn has come.
+    /// Creates the watch of this turn. `None` before the agent knows that its turn has come.
     fn begin_watch(&self, agent: AgentKey, turn: TurnId, run: Option<RunId>) -> Option<Watch> {
         let is_permit = self.turns.view().permit().is_some();
         let fresh = Watch { is_permit, run, ..Watch::new(agent, turn, self.now) };
@@ -443,7 +445,7 @@ impl Step<'_> {
         Some(Watch { trigger_at, ..fresh })
     }
 
-    /// Until when the agent may answer by itself a person's message that mentions it, if it may still.
+    /// Returns until when the agent may answer a person's message that mentions it by itself, if it still may.
     fn answers_people_until(&self, agent: AgentKey) -> Option<Timestamp> {
         let addressed = self.lanes.commands.addressed.as_deref()?;
         let pings = matches!(addressed.by, AddressedBy::Mention | AddressedBy::Reply);
@@ -453,14 +455,14 @@ impl Step<'_> {
         Some(since + within).filter(|until| is_asked && *until > self.now)
     }
 
-    /// Whether the trigger of an observed agent waits, because the agent may begin by itself.
+    /// Returns whether the trigger of an observed agent waits, because the agent may begin by itself.
     pub(super) fn holds_trigger_back(&mut self, agent: AgentKey) -> bool {
         self.align_watch();
         let now = self.now;
         self.watch().is_some_and(|watch| watch.agent == agent && watch.trigger_at > Some(now))
     }
 
-    /// The trigger of an observed agent stands in the channel, or it needs none.
+    /// Records that the trigger of an observed agent is in the channel, or that it needs none.
     pub(super) fn triggered(&mut self, agent: AgentKey) {
         if self.cx.directory.observed(agent).is_none() {
             return;
@@ -472,13 +474,13 @@ impl Step<'_> {
         }
     }
 
-    /// Until when this trigger of the agent that has the floor stays in the channel.
+    /// Returns until when this trigger of the agent that has the floor stays in the channel.
     pub(super) fn trigger_stays(&self, trigger: MessageId) -> Option<Timestamp> {
         let bot = self.cx.directory.observed(self.turns.view().speaker()?)?;
         Some(self.cx.chat.sent_at(trigger).min(self.now) + bot.trigger_stays)
     }
 
-    /// Ends the turn of an observed agent that is quiet, or gives up waiting for it. Returns whether it did.
+    /// Ends the turn of an observed agent that is quiet, or stops waiting for it. Returns whether it did.
     pub(super) fn end_observed_turn(&mut self) -> bool {
         self.align_watch();
         let (cx, now) = (self.cx, self.now);
@@ -492,14 +494,14 @@ impl Step<'_> {
         watch.due = watch.ends_at(quiet, bot);
         if let Some(at) = watch.trigger_at.filter(|_| watch.run.is_none()) {
             if at <= now {
-                // It is triggered now, and watched from then on.
+                // The agent is triggered now, and watched from then on.
                 self.observation().watch = None;
             }
             return false;
         }
         let has_said = watch.has_said();
         if watch.is_permit && watch.run.is_none() {
-            // An initiator that does not want to run keeps its permit.
+            // An initiator that does not run keeps its permit.
             return false;
         }
         if now < watch.due || !has_said && !self.is_surely_silent() {
@@ -511,7 +513,7 @@ impl Step<'_> {
         self.end_observed_run()
     }
 
-    /// Whether the history was read since the agent gave its last sign: an event may have been lost.
+    /// Returns whether the history was read since the agent gave its last sign, because an event may have been lost.
     fn is_surely_silent(&mut self) -> bool {
         let now = self.now;
         if self.turns.view().chat_away_since().is_some() || self.marks.has_gap() {
@@ -526,7 +528,7 @@ impl Step<'_> {
             History::UnderWay if !is_read => return false,
             History::UnderWay => self.history_read(false),
             History::Unread(from) if from > now => return false,
-            // It may have begun before the agent fell silent.
+            // The read may have begun before the agent fell silent.
             History::Unread(_) if self.lanes.reads.is_under_way(ReadKind::Backfill) => {}
             History::Unread(_) => {
                 self.lanes.reads.want_backfill(self.turns, self.marks);
@@ -538,7 +540,7 @@ impl Step<'_> {
         false
     }
 
-    /// The history was read up to its newest message, or could not be.
+    /// Records that the history was read up to its newest message, or could not be read.
     pub(super) fn history_read(&mut self, is_whole: bool) {
         let again = self.now + LOOK_AGAIN;
         if let Some(watch) = self.watch().filter(|watch| watch.history == History::UnderWay) {
@@ -553,11 +555,11 @@ impl Step<'_> {
         };
         let Watch { agent, run, said, ends_as, .. } = watch;
         let anchor = self.turns.view().anchor();
-        // The machine takes what stands before the run's first sign for no part of it.
+        // For the machine, a message before the run's first sign is no part of the run.
         if !said.is_empty() && said.iter().all(|message| Some(*message) <= anchor) {
             let _ = self.submit(&Input::Receipt { agent, run, messages: said.clone() });
         }
-        // With a message this is how the machine waits for the end of what an agent posts without saying what.
+        // With a message the machine waits in this way for the end of posts whose text it does not know.
         let end = ends_as.filter(|_| said.is_empty()).unwrap_or(EmptyEnd::Pass);
         let guards = Guards {
             turns: self.turns,

@@ -1,4 +1,4 @@
-//! What may start now: every lane is asked, in the order in which they matter.
+//! Chooses the action that may start now. It asks every lane in the order of importance.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use crate::settings::limits::WORK_TIME;
 use crate::values::error::ErrorKind;
 use crate::values::stage::DriverStage;
 
-/// What may start now.
+/// Chooses actions.
 impl Step<'_> {
-    /// Lets the next action start that may start now. Returns whether there was one.
+    /// Starts the next action that may start now. Returns whether there was one.
     pub(super) fn next_action(&mut self, door: &mut Doorway<'_>) -> bool {
         if !self.turns.commit.is_clean() && self.offer_commit(door) {
             return true;
@@ -32,7 +32,7 @@ impl Step<'_> {
             Offer::Started => return true,
             Offer::Anew => return self.anew(door),
             Offer::Over => self.settle(),
-            // A notice lets pass what stands behind it: that is asked now, since nothing else may happen for long.
+            // A notice lets the next entry pass. That one is asked now, because the next event may be far away.
             Offer::Waits(account, wait) if self.head_waits(account, wait) => {
                 return self.next_action(door);
             }
@@ -54,17 +54,18 @@ impl Step<'_> {
             || self.offer_discussion_post(door)
             || self.offer_deletion(door)
             || self.offer_probe(door);
-        // What was found to be over on the way is to be stored.
+        // The state may have changed on the way, and must then be stored.
         starts || self.offer_commit(door)
     }
 
-    /// What stood first in a lane is over: what follows is settled, and everything is asked again.
+    /// Settles after the first entry of a lane is over, and asks all lanes again.
     fn anew(&mut self, door: &mut Doorway<'_>) -> bool {
         self.settle();
         self.next_action(door)
     }
 
-    /// The head of the voice lane waits for its pace, a rate limit, or the chat. Returns whether another is the head now.
+    /// Handles that the head of the voice lane waits for its pace, a rate limit, or the chat. Returns whether the lane
+    /// has another head now.
     fn head_waits(&mut self, account: Account, wait: Wait) -> bool {
         let Self { now, lanes, .. } = self;
         let head = lanes.voice.head();
@@ -108,7 +109,7 @@ impl Step<'_> {
         true
     }
 
-    /// The head of the voice lane.
+    /// Offers the head of the voice lane.
     fn offer_head(&mut self, door: &mut Doorway<'_>) -> Offer {
         let Self { discussion, .. } = self;
         let terms = discussion.map(Arc::as_ref);
@@ -169,7 +170,7 @@ impl Step<'_> {
         started.inspect(|id| cleanup.begin(message, *id, *now)).is_some()
     }
 
-    /// Asks whether a chat that is away answers again, where nothing else asks.
+    /// Asks whether a chat that is away answers again, if there is no other request.
     fn offer_probe(&mut self, door: &mut Doorway<'_>) -> bool {
         let Self { cx, now, turns, lanes, .. } = self;
         let Some(account) = lanes.chat.probe(*now) else {

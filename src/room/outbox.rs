@@ -25,13 +25,13 @@ use crate::record::outbox::{OutboxKind, OutboxMessage};
 use crate::values::error::{Certainty, ErrorKind};
 use crate::{ChannelId, ChatMessage, UserId};
 
-/// The wait after a failed attempt; doubles up to [`RETRY_MAX`].
+/// The wait after a failed attempt. It doubles up to [`RETRY_MAX`].
 const RETRY: Duration = Duration::from_secs(1);
 /// The longest wait between two attempts.
 const RETRY_MAX: Duration = Duration::from_secs(600);
 
-/// The guide and the result of a discussion until they have arrived. Neither waits for the other, because they may go to
-/// different channels.
+/// The guide and the result of a discussion until they have arrived. They do not wait for each other, because they may
+/// go to different channels.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     posts: Vec<OutboxPost>,
@@ -42,13 +42,13 @@ pub(crate) struct Outbox {
 /// A guide or a result on its way.
 #[derive(Debug)]
 struct OutboxPost {
-    /// Part of the record.
+    /// The message, which is a part of the record.
     message: OutboxMessage,
-    /// Its next request waits until this state is committed.
+    /// The state that must be committed before its next request.
     needs: Stamp,
     delivery: Delivery,
     progress: OutboxProgress,
-    /// True once an attempt has failed, or could not begin because the chat is away.
+    /// `true` once an attempt has failed, or could not begin because the chat is away.
     has_failed: bool,
 }
 
@@ -59,7 +59,7 @@ enum OutboxProgress {
     /// It waits in the line of an account that does not reach the chat.
     InLine,
     UnderWay,
-    /// The chat will not take it. The next start tries once more, and so may an operator.
+    /// The chat does not accept it. The next start tries once more, and so may an operator.
     GivenUp,
     /// It is posted, and the room that it wakes is awake or about to be.
     Arrived,
@@ -77,7 +77,7 @@ enum Request {
 /// An operator's choice for a message that could not be delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undelivered {
-    /// It is tried once more.
+    /// The message is tried once more.
     Retry,
     /// The result is dropped.
     Dismiss,
@@ -85,20 +85,20 @@ pub(crate) enum Undelivered {
     SendTo(ChannelId),
 }
 
-/// State of the first attempt since the message was written or restored.
+/// The state of the first attempt since the message was written or restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FirstAttempt {
-    /// It is not over.
+    /// The attempt is not over.
     Pending,
     /// All parts are in the channel.
     Posted,
-    /// It failed, or the chat is away: the message is posted later.
+    /// It failed, or the chat is away, so the message is posted later.
     Queued,
 }
 
-/// Messages come and go.
+/// Adds and removes messages.
 impl Outbox {
-    /// Takes up the messages that an earlier process, or an earlier stay in memory, left.
+    /// Restores the messages that an earlier process, or an earlier stay in memory, left.
     pub(crate) fn restore(now: Timestamp, messages: Vec<OutboxMessage>) -> Self {
         let posts = messages.into_iter().map(|message| OutboxPost::restored(now, message));
         Self { posts: posts.collect(), result: None }
@@ -142,7 +142,7 @@ impl Outbox {
         self.write(commit, result);
     }
 
-    /// Does what an operator chose with each message that could not be delivered. Returns false if there is none.
+    /// Carries out an operator's choice for each message that could not be delivered. Returns `false` if there is none.
     pub(super) fn redress(
         &mut self,
         (channel, now): (ChannelId, Timestamp),
@@ -172,8 +172,8 @@ impl Outbox {
         true
     }
 
-    /// Removes a message that arrived, and returns which. Call it until it returns `None`. The arrival of a guide wakes the
-    /// room itself, so its last part and the wake are stored together.
+    /// Removes a message that arrived, and returns its kind. Call it until it returns `None`. The arrival of a guide
+    /// wakes the room itself, so its last part and the wake are stored together.
     pub(super) fn take_arrived(&mut self, commit: &mut CommitState) -> Option<OutboxKind> {
         let index = self.posts.iter().position(|post| post.progress == OutboxProgress::Arrived)?;
         commit.change();
@@ -181,14 +181,14 @@ impl Outbox {
     }
 }
 
-/// For those who look.
+/// The view from outside.
 impl Outbox {
-    /// The messages as the record keeps them.
+    /// Returns the messages for the record.
     pub(super) fn messages(&self) -> impl Iterator<Item = &OutboxMessage> {
         self.posts.iter().map(|post| &post.message)
     }
 
-    /// The messages as operators see them.
+    /// Returns the messages for operators.
     pub(crate) fn entries(&self) -> impl Iterator<Item = OutboxEntry> {
         self.posts.iter().map(OutboxPost::entry)
     }
@@ -197,7 +197,7 @@ impl Outbox {
         self.posts.is_empty()
     }
 
-    /// True if all that is left was given up, so that nothing happens before the next start.
+    /// Returns `true` if all remaining messages were given up, so that nothing happens before the next start.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.posts.iter().all(|post| post.progress == OutboxProgress::GivenUp)
     }
@@ -212,7 +212,7 @@ impl Outbox {
         }
     }
 
-    /// The moments at which a message is tried again.
+    /// Returns the moments at which a message is tried again.
     pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
         let ready = self.posts.iter().filter(|post| post.progress == OutboxProgress::Ready);
         ready.filter_map(|post| post.delivery.attempts.next_at())
@@ -221,7 +221,7 @@ impl Outbox {
 
 /// Requests, and their ends.
 impl Outbox {
-    /// Starts the next request that may start now. `callback`: who speaks first in the callback channel.
+    /// Starts the next request that may start now. `callback` is the agent that speaks first in the callback channel.
     pub(super) fn offer(
         &mut self,
         cx: &Context<'_>,
@@ -258,7 +258,7 @@ impl Outbox {
                     (Action::Post { account, post }, ClaimKind::Post)
                 }
             };
-            // What the outbox has to post, nothing else takes the place of.
+            // No other post takes the place of a post of the outbox.
             let claim = Claim { target: to, has_waited: true, ..Claim::new(room, account, of) };
             match door.admission.admit(now, claim) {
                 Ok(admitted) => {
@@ -275,7 +275,7 @@ impl Outbox {
         false
     }
 
-    /// Takes the end of a message's request. `newest` is the newest message of this channel that the room knows of.
+    /// Handles the end of a message's request. `newest` is the newest message of this channel that the room knows.
     pub(super) fn done(
         &mut self,
         cx: &Context<'_>,
@@ -296,7 +296,7 @@ impl Outbox {
         post.note(commit, change);
     }
 
-    /// The chat answers again: every message that waits for it may be tried at once.
+    /// Allows every message that waits for the chat to be tried at once, because the chat answers again.
     pub(super) fn chat_back(&mut self) {
         for post in &mut self.posts {
             post.delivery.attempts.retry_now();
@@ -317,19 +317,19 @@ impl Outbox {
     }
 }
 
-/// Change of the stored message by a step.
+/// The change of the stored message by a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
-    /// The stored message is as before.
+    /// The stored message is unchanged.
     None,
-    /// It is stored with the next commit.
+    /// The change is stored with the next commit.
     Lazy,
-    /// It is stored before the next request.
+    /// The change is stored before the next request.
     Eager,
 }
 
 impl OutboxPost {
-    /// A message that is written now.
+    /// Creates a message that is written now.
     fn written(message: OutboxMessage) -> Self {
         let mut post =
             Self { delivery: Delivery::default(), ..Self::restored(message.at, message) };
@@ -337,7 +337,7 @@ impl OutboxPost {
         post
     }
 
-    /// A message that an earlier process, or an earlier stay in memory, left.
+    /// Restores a message that an earlier process, or an earlier stay in memory, left.
     fn restored(now: Timestamp, message: OutboxMessage) -> Self {
         let delivery = Delivery::restored(message.tried.then_some(message.at), now);
         let (needs, progress, has_failed) = (Stamp::default(), OutboxProgress::Ready, false);
@@ -346,7 +346,7 @@ impl OutboxPost {
         post
     }
 
-    /// Notes that the next part is about to be tried, if it is known which message it stands behind. From then on the next
+    /// Notes that the next part is about to be tried, if it is known which message it follows. From then on the next
     /// process must expect it in the channel.
     fn prepare(&mut self) {
         self.message.tried |= self.message.next().is_some() && self.message.behind().is_some();
@@ -368,7 +368,7 @@ impl OutboxPost {
         }
     }
 
-    /// The next request, if it may start now.
+    /// Returns the next request, if it may start now.
     fn next(&mut self, now: Timestamp, commit: &mut CommitState) -> Option<Request> {
         if self.progress != OutboxProgress::Ready || !commit.is_committed(self.needs) {
             return None;
@@ -390,7 +390,7 @@ impl OutboxPost {
         Some(Request::Chat(todo))
     }
 
-    /// The request was not admitted: it waits until then, or in a line.
+    /// Records that the request was not admitted. It waits until that time, or in a line.
     fn waits(&mut self, wait: Wait) {
         match wait {
             Wait::Until(until) => self.delivery.attempts.wait_until(until),
@@ -398,7 +398,7 @@ impl OutboxPost {
         }
     }
 
-    /// The request that is under way ended.
+    /// Handles the end of the request in progress.
     fn done(
         &mut self,
         now: Timestamp,
@@ -431,7 +431,7 @@ impl OutboxPost {
         }
     }
 
-    /// A part is in the channel. That it is and that the next one is tried are stored together.
+    /// Records that a part is in the channel. This and the attempt at the next part are stored together.
     fn posted(&mut self, now: Timestamp, id: MessageId) -> Change {
         self.message.posted(id, now);
         self.delivery.posted(id);
@@ -439,8 +439,8 @@ impl OutboxPost {
         Change::Eager
     }
 
-    /// Looks for the next part in a page of the history. The record keeps how far the look got, so that a long history is
-    /// read in as many attempts as it takes.
+    /// Looks for the next part in a page of the history. The record stores the progress of the search, so that a long
+    /// history is read in as many attempts as it takes.
     fn looked(
         &mut self,
         now: Timestamp,
@@ -462,7 +462,7 @@ impl OutboxPost {
                     message.author == moderator && is_post(message, (&part.content, 0), &part.nonce)
                 };
                 if let Some(id) = page.iter().find(is_part).map(|message| message.id) {
-                    // The part behind it leaves only once this is stored, so it is not looked for.
+                    // The part behind it leaves only once this is stored, so the library need not look for it.
                     self.delivery = Delivery::default();
                     return self.posted(now, id);
                 }
@@ -485,7 +485,7 @@ impl OutboxPost {
         Change::Lazy
     }
 
-    /// An attempt failed: the message waits, longer each time, or is given up.
+    /// Handles a failed attempt. The message waits, longer each time, or is given up.
     fn failed(&mut self, now: Timestamp, failure: &Failure) -> Change {
         let is_post = self.message.next().is_some() && self.message.behind().is_some();
         let is_post = is_post && !self.delivery.is_searching();
@@ -516,7 +516,7 @@ impl OutboxPost {
         (self.progress, self.delivery.attempts) = (OutboxProgress::Ready, Attempts::default());
     }
 
-    /// True if a part is missing, and the message waits after an attempt or was given up.
+    /// Returns `true` if a part is missing, and the message waits after an attempt or was given up.
     fn is_undelivered(&self) -> bool {
         let rests = match self.progress {
             OutboxProgress::GivenUp | OutboxProgress::InLine => true,

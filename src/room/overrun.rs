@@ -1,5 +1,4 @@
-//! A run that nears its deadline: listeners get a warning before the turn is taken away, while they can
-//! still act.
+//! Warns about a run that nears its deadline, so that listeners can act before the turn is taken away.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,8 +8,8 @@ use dirigent_core::{PhaseKind, Timestamp, TurnId};
 use super::action::Signal;
 use super::turns::Turns;
 
-/// The longest time between the warning and the deadline. Where the run may take less than four times as
-/// long, it is a quarter of the run's limit.
+/// The longest time between the warning and the deadline. For a run with a limit below four times this, it is a quarter
+/// of the limit.
 const AHEAD_MAX: Duration = Duration::from_secs(120);
 
 /// The run whose warning was given.
@@ -20,7 +19,7 @@ pub(super) struct Overruns {
 }
 
 impl Overruns {
-    /// When the warning for the run under way is due; `None` where no agent runs or the warning was given.
+    /// Returns when the warning for the current run is due. `None` if no agent runs or the warning was given.
     pub(super) fn next_at(&self, turns: &Turns) -> Option<Timestamp> {
         let view = turns.view();
         if view.phase() != PhaseKind::Running || self.newest == Some(view.turn()) {
@@ -32,7 +31,7 @@ impl Overruns {
         Some(view.turn_ends_at()?.saturating_sub(AHEAD_MAX.min(limit / 4)))
     }
 
-    /// Tells it, if it is time.
+    /// Gives the warning, if it is time.
     pub(super) fn tell(&mut self, turns: &Turns, now: Timestamp, out: &mut VecDeque<Signal>) {
         if self.next_at(turns).is_none_or(|at| now < at) {
             return;

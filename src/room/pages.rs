@@ -1,4 +1,4 @@
-//! What was read of the chat, and what follows from it.
+//! Handles pages of messages that were read from the chat.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,17 +16,17 @@ use super::step::Step;
 use crate::ChatMessage;
 use crate::record::channel::GapFrom;
 
-/// The longest wait between two attempts at a read of what was missed.
+/// The longest wait between two attempts to read missed messages.
 const READ_WAIT_MAX: Duration = Duration::from_secs(10);
-/// The same, where the chat refuses the read.
+/// The longest wait if the chat refuses the read.
 const READ_WAIT_REFUSED: Duration = Duration::from_secs(600);
-/// After how many failed attempts an agent is called without what could not be read for it. While the chat is
-/// away they do not count.
+/// The number of failed attempts after which an agent is called without the messages that could not be read for it.
+/// Attempts do not count while the chat is away.
 const WORDS_ATTEMPTS: u32 = 4;
 
-/// What was read of the chat.
+/// Handles reads.
 impl Step<'_> {
-    /// A read ended that is still wanted.
+    /// Handles the end of a read that is still needed.
     pub(super) fn read_ended(&mut self, read: Read, outcome: Outcome) {
         match read {
             Read::Members(ticket) => self.members_read(ticket, outcome),
@@ -44,7 +44,7 @@ impl Step<'_> {
                 lanes.reads.forget(ReadKind::Members);
                 let mut agents = cx.directory.agents_among(users);
                 if agents.len() > AGENTS_MAX {
-                    // The machine refuses such a list, and without one no agent may speak at all.
+                    // The machine refuses such a list, and without a list no agent may speak at all.
                     let (channel, present) = (turns.channel, agents.len());
                     tracing::warn!(%channel, present, "more agents than {AGENTS_MAX} see a channel: the others have no turns there");
                     agents.truncate(AGENTS_MAX);
@@ -71,7 +71,7 @@ impl Step<'_> {
         self.lanes.reads.forget(ReadKind::Poll);
         let settlement = match outcome.into_page() {
             Some(Ok(messages)) => {
-                // Without an anchor everything is new, and only the speaker's words are looked for.
+                // Without an anchor everything is new, and only the speaker's messages are needed.
                 let speaker = self.turns.view().speaker().map(Author::Agent);
                 let (page, _) = page_after(messages, after, usize::from(PAGE));
                 for message in page {
@@ -90,7 +90,7 @@ impl Step<'_> {
         self.settled(ticket, settlement);
     }
 
-    /// A page of what was missed was read.
+    /// Handles a page of missed messages.
     fn gap_read(&mut self, outcome: Outcome) {
         match outcome.into_page() {
             Some(Ok(messages)) => {
@@ -119,7 +119,7 @@ impl Step<'_> {
         }
     }
 
-    /// Takes what is new of a page that was read late.
+    /// Handles the new messages of a page that was read late.
     fn take_page(&mut self, page: impl IntoIterator<Item = ChatMessage>) {
         let Self { cx, marks, .. } = self;
         let is_new = |message: &ChatMessage| {
@@ -130,7 +130,7 @@ impl Step<'_> {
         let acting = newest_first.find(|message| is_word_of_person(cx, message));
         let acting = acting.map(|message| message.id);
         for message in page {
-            // It acts where it stands: what was said after a stop is kept for the resume.
+            // It acts at its place, because messages after a stop are kept for the resume.
             let acts = Some(message.id) == acting;
             let late = self.hear_late(message, acts);
             self.sort();
@@ -158,7 +158,7 @@ impl Step<'_> {
         }
     }
 
-    /// A page of what an agent is to be handed was read.
+    /// Handles a page of messages that an agent must get.
     fn words_read(&mut self, span: Span, outcome: Outcome) {
         let Self { cx, now, turns, marks, lanes, .. } = self;
         let (reads, is_out) = (&mut lanes.reads, lanes.chat.is_out());
@@ -175,7 +175,7 @@ impl Step<'_> {
                 let mut said = Vec::with_capacity(page.len());
                 for mut message in page.into_iter().take_while(|message| message.id <= last) {
                     let author = cx.directory.author(&message);
-                    // What was not heard yet comes by the front door, and counts there.
+                    // A message that was not heard yet is handled as an event first, and counts there.
                     if marks.is_known(message.id) && is_handed(cx, &message, author) {
                         cx.directory.name_author(&mut message, author);
                         said.push(Arc::new(message));
@@ -196,7 +196,7 @@ impl Step<'_> {
         }
     }
 
-    /// What is not wanted any more is not read. What the machine asked for is settled.
+    /// Drops reads that are no longer needed. A read of the machine is settled.
     pub(super) fn drop_unwanted_reads(&mut self) -> bool {
         let Self { turns, marks, lanes, .. } = self;
         if lanes.reads.is_idle() {

@@ -1,4 +1,4 @@
-//! What is read of the chat, and why: one read of each kind at a time.
+//! The reads from the chat, with their reasons. There is one read of each kind at a time.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,29 +15,29 @@ use crate::ports::discord::HistoryRequest;
 pub(crate) use crate::values::message::is_post;
 use crate::{ChannelId, ChatMessage, Settings};
 
-/// Messages on a page.
+/// The number of messages on a page.
 pub(crate) const PAGE: u8 = 100;
-/// The first wait before a read of what was missed is tried again.
+/// The first wait before a failed read of missed messages is tried again.
 pub(crate) const READ_WAIT: Duration = Duration::from_secs(1);
-/// How long a call waits for what its agent is to be handed.
+/// The time that a call waits for the messages that its agent must get.
 pub(crate) const WORDS_MAX: Duration = Duration::from_secs(10);
 
-/// One read, by what it is for.
+/// A read, by its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Read {
-    /// Who can see the channel.
+    /// Reads who can see the channel.
     Members(Ticket),
-    /// What was missed during a gap.
+    /// Reads what was missed during a gap.
     Gap,
-    /// What an agent is to be handed, where that is not in memory: a page from the first message of a range on.
+    /// Reads messages that an agent must get and that are not in memory: a page from the first message of a range on.
     Words(Span),
-    /// What may have been lost without notice, after this message.
+    /// Reads messages after this one that may have been lost unnoticed.
     Backfill(Option<MessageId>),
-    /// Whether the agent has posted its reply, after this message.
+    /// Finds out whether the agent has posted its reply after this message.
     Poll { ticket: Ticket, after: Option<MessageId> },
 }
 
-/// The kinds of reads, in the order in which they are asked for.
+/// The kinds of reads, in the order in which they start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ReadKind {
     Members,
@@ -47,7 +47,7 @@ pub(crate) enum ReadKind {
     Poll,
 }
 
-/// How many kinds of reads there are.
+/// The number of kinds of reads.
 const KINDS: usize = 5;
 
 impl Read {
@@ -61,7 +61,7 @@ impl Read {
         }
     }
 
-    /// What the machine has asked for, where it is the one who asked.
+    /// Returns the machine's effect, if the machine asked for the read.
     pub(crate) const fn effect(self) -> Option<Effect> {
         match self {
             Self::Members(ticket) => Some(Effect::FetchMembers { ticket }),
@@ -70,7 +70,7 @@ impl Read {
         }
     }
 
-    /// The read as an action. `gap_from`: after which message the gap is to be read.
+    /// Returns the read as an action. `gap_from` is the message after which the gap is read.
     pub(crate) fn action(
         self,
         channel: ChannelId,
@@ -89,7 +89,7 @@ impl Read {
     }
 }
 
-/// One kind of read: what is wanted, and what is under way.
+/// One kind of read: the one that is needed, and the one in progress.
 #[derive(Debug)]
 struct Slot {
     kind: ReadKind,
@@ -100,10 +100,10 @@ struct Slot {
 #[derive(Debug)]
 struct Wanted {
     read: Read,
-    /// What must be committed before.
+    /// The state that must be committed before.
     stamp: Stamp,
     attempts: Attempts,
-    /// The account does not reach the chat, and others ask first.
+    /// `true` if the account does not reach the chat, and others ask first.
     is_in_line: bool,
 }
 
@@ -126,13 +126,13 @@ impl Slot {
 /// The reads of a room.
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
-    /// Those that are not idle, in the order in which they are asked for.
+    /// The slots that are not idle, in the order in which they start.
     slots: Vec<Slot>,
-    /// Reads that newer ones have replaced: the machine is to be told.
+    /// Reads that newer ones have replaced. The machine must learn it.
     pub(crate) replaced: Vec<Ticket>,
-    /// Until when the call of this turn waits for what its agent is to be handed.
+    /// The time until which the call of this turn waits for its messages.
     words_until: Option<(AgentKey, TurnId, Timestamp)>,
-    /// What is to be handed to the next agent cannot be read.
+    /// `true` if the messages for the next agent cannot be read.
     words_failed: bool,
 }
 
@@ -141,11 +141,11 @@ impl Reads {
         self.slots.iter_mut().find(|slot| slot.kind == kind)
     }
 
-    /// The slot of this kind, made if there is none.
+    /// Returns the slot of this kind, or a new one.
     fn slot_or_new(&mut self, kind: ReadKind) -> Option<&mut Slot> {
         let at = self.slots.partition_point(|slot| slot.kind < kind);
         if self.slots.get(at).is_none_or(|slot| slot.kind != kind) {
-            // Hardly ever more than one is not idle.
+            // There is rarely more than one that is not idle.
             self.slots.reserve_exact(1);
             self.slots.insert(at, Slot { kind, wanted: None, under_way: None });
         }
@@ -156,7 +156,7 @@ impl Reads {
         self.slot(kind)?.wanted.as_mut().map(|wanted| &mut wanted.attempts)
     }
 
-    /// Asks for a read once the state of this stamp is stored. It takes the place of one of its kind.
+    /// Requests a read once the state of this stamp is stored. It replaces a read of its kind.
     pub(crate) fn want(&mut self, read: Read, stamp: Stamp) {
         let wanted = Wanted { read, stamp, attempts: Attempts::default(), is_in_line: false };
         let older = self.slot_or_new(read.kind()).and_then(|slot| slot.wanted.replace(wanted));
@@ -165,14 +165,14 @@ impl Reads {
         self.replaced.extend(older.filter(|older| Some(*older) != ticket(read)));
     }
 
-    /// Asks for what may have been missed, unless that is asked for.
+    /// Requests a read of messages that may have been missed, unless it is already requested.
     pub(crate) fn want_gap(&mut self) {
         if self.wanted(ReadKind::Gap).is_none() {
             self.want(Read::Gap, Stamp::default());
         }
     }
 
-    /// Looks for messages that were lost without notice, where that matters.
+    /// Looks for messages that were lost unnoticed, if they matter.
     pub(super) fn want_backfill(&mut self, turns: &Turns, marks: &Marks) {
         let is_open = turns.view().phase() != PhaseKind::Archived;
         let matters = turns.keeps_turns() && is_open && !marks.has_gap();
@@ -191,7 +191,7 @@ impl Reads {
         slot.wanted.as_ref().map(|wanted| wanted.read)
     }
 
-    /// Whether a read of this kind failed, and is tried again later, or stands in line.
+    /// Returns whether a read of this kind failed and is tried again later, or stands in line.
     pub(crate) fn is_put_off(&self, kind: ReadKind) -> bool {
         let slot = self.slots.iter().find(|slot| slot.kind == kind);
         let waits = slot.filter(|slot| slot.under_way.is_none());
@@ -210,7 +210,7 @@ impl Reads {
         self.slots.retain(|slot| !slot.is_idle());
     }
 
-    /// What may be asked now, in order.
+    /// Returns the reads that may start now, in order.
     pub(crate) fn due(
         &self,
         now: Timestamp,
@@ -223,14 +223,14 @@ impl Reads {
         due.into_iter().flatten()
     }
 
-    /// It may not be asked yet.
+    /// Records that the read may not start yet.
     pub(crate) fn stands_in_line(&mut self, kind: ReadKind) {
         if let Some(wanted) = self.slot(kind).and_then(|slot| slot.wanted.as_mut()) {
             wanted.is_in_line = true;
         }
     }
 
-    /// It is asked now.
+    /// Records that the read starts now.
     pub(crate) fn begin(&mut self, read: Read, id: ActionId) {
         if let Some(slot) = self.slot_or_new(read.kind()) {
             slot.under_way = Some((id, read));
@@ -240,7 +240,7 @@ impl Reads {
         }
     }
 
-    /// The read ended. Returns it, unless it is not wanted any more.
+    /// Handles the end of a read. Returns the read, unless it is no longer needed.
     pub(crate) fn end(&mut self, id: ActionId) -> Option<Read> {
         let is_it = |slot: &&mut Slot| slot.under_way.is_some_and(|(known, _)| known == id);
         let slot = self.slots.iter_mut().find(is_it)?;
@@ -250,7 +250,7 @@ impl Reads {
         is_wanted.then_some(read)
     }
 
-    /// It failed. Returns how often it did by now.
+    /// Records that the read failed. Returns how often it did.
     pub(crate) fn back_off(
         &mut self,
         kind: ReadKind,
@@ -279,12 +279,12 @@ impl Reads {
         self.slots.is_empty()
     }
 
-    /// Whether something is to be asked, now or later.
+    /// Returns whether there is a read to start, now or later.
     pub(crate) fn may_act(&self) -> bool {
         self.slots.iter().any(|slot| slot.wanted.is_some() && slot.under_way.is_none())
     }
 
-    /// The moments at which a read is tried again, or no longer waited for.
+    /// Returns the moments at which a read is tried again, or no longer waited for.
     pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
         let own = self.slots.iter().filter_map(Slot::next_at);
         own.chain(self.words_until.map(|(.., until)| until))
@@ -300,24 +300,24 @@ impl Reads {
     }
 }
 
-/// What an agent is called with.
+/// The messages for the call of an agent.
 impl Reads {
-    /// These messages are to be read, from the first on.
+    /// Requests these messages, from the first on.
     pub(crate) fn want_words(&mut self, span: Span) {
         if self.wanted(ReadKind::Words) != Some(Read::Words(span)) {
             self.want(Read::Words(span), Stamp::default());
         }
     }
 
-    /// The call of this turn waits for them, but not for ever.
+    /// Lets the call of this turn wait for them, for a limited time.
     pub(crate) fn wait_for_words(&mut self, now: Timestamp, agent: AgentKey, turn: TurnId) {
         if self.words_until.is_none_or(|(a, t, _)| (a, t) != (agent, turn)) {
             self.words_until = Some((agent, turn, now + WORDS_MAX));
         }
     }
 
-    /// Whether the call of this turn does without what cannot be read: all attempts failed, or it has waited long enough
-    /// and may do without (`gives_up`).
+    /// Returns whether the call of this turn does without messages that cannot be read. This is so if all attempts
+    /// failed, or if it has waited long enough and may do without them (`gives_up`).
     pub(crate) fn is_given_up(
         &self,
         now: Timestamp,
@@ -329,25 +329,25 @@ impl Reads {
         self.words_failed || (gives_up && self.words_until.is_some_and(is_over))
     }
 
-    /// Whether what is to be handed over cannot be read.
+    /// Returns whether messages for an agent cannot be read.
     pub(crate) const fn has_failed(&self) -> bool {
         self.words_failed
     }
 
-    /// It cannot be read now.
+    /// Records that they cannot be read now.
     pub(crate) fn give_words_up(&mut self) {
         self.words_failed = true;
         self.forget(ReadKind::Words);
     }
 
-    /// An agent was called, with what was read for it.
+    /// Records that an agent was called, with the messages that were read for it.
     pub(crate) fn handed(&mut self) {
         (self.words_until, self.words_failed) = (None, false);
         self.forget(ReadKind::Words);
     }
 
-    /// An outage is over, whatever its cause: the chat, the gateway, a limit on posts or the store. What could not
-    /// be read for a call meanwhile is read anew, and waited for anew.
+    /// Handles the end of an outage, whatever its cause was: the chat, the gateway, a limit on posts or the store.
+    /// Failed reads for a call start again, and so does the wait for them.
     pub(crate) fn chat_back(&mut self) {
         if let Some(attempts) = self.attempts(ReadKind::Words) {
             attempts.retry_now();
@@ -356,7 +356,7 @@ impl Reads {
     }
 }
 
-/// Sorts a page, and drops what does not stand behind `after`. Says whether there may be more.
+/// Sorts a page, and drops the messages that are not behind `after`. Returns whether there may be more.
 pub(crate) fn page_after(
     mut messages: Vec<ChatMessage>,
     after: Option<MessageId>,

@@ -1,4 +1,4 @@
-//! What of the channel's messages is kept: up to where it was heard, and what was said of late.
+//! Keeps the messages of the channel: up to where it was heard, and the recent ones.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use crate::values::reply_file::ReplyFile;
 use crate::values::shown::Shown;
 use crate::{ChannelId, ChatMessage, UserId};
 
-/// Keeps messages, in channels where turns are kept.
+/// Keeps messages, in channels with turns.
 impl Step<'_> {
-    /// A post of ours is in the channel.
+    /// Records that a post of ours is in the channel.
     pub(super) fn note_own(&mut self, message: MessageId) {
         if self.turns.keeps_turns() {
             self.marks.note(message);
         }
     }
 
-    /// A post of ours is in the channel. Other agents are to see it even if no event tells of it.
+    /// Keeps a post of ours that is in the channel. Other agents must see it even if no event reports it.
     pub(super) fn remember_own(&mut self, message: ChatMessage) {
         if self.turns.keeps_turns() {
             self.marks.note(message.id);
@@ -31,7 +31,7 @@ impl Step<'_> {
         }
     }
 
-    /// Keeps what was said for agents that miss it.
+    /// Keeps a message for agents that miss it.
     pub(super) fn remember(&mut self, mut message: ChatMessage, author: Author) {
         self.cx.directory.name_author(&mut message, author);
         if self.turns.keeps_turns() && author != Author::Moderator {
@@ -40,7 +40,7 @@ impl Step<'_> {
     }
 }
 
-/// A message of ours, as an event would tell of it. The moderator is no agent.
+/// Returns a message of ours, as an event would report it. The moderator is not an agent.
 pub(super) fn own_message(
     cx: &Context<'_>,
     (channel, id): (ChannelId, MessageId),
@@ -65,7 +65,7 @@ pub(super) fn own_message(
     message
 }
 
-/// A file of ours. Where it can be fetched is known once an event tells of it.
+/// Returns a file of ours. Its address is unknown until an event reports it.
 fn attachment(file: &ReplyFile) -> Attachment {
     Attachment::new(file.name(), "", u64::try_from(file.bytes().len()).unwrap_or(u64::MAX))
 }

@@ -1,4 +1,4 @@
-//! What of a room survives a restart, and how a room is taken up from it.
+//! The part of a room that survives a restart, and how a room is restored from it.
 
 use std::sync::Arc;
 
@@ -21,17 +21,17 @@ use crate::ChannelId;
 use crate::record::channel::{ChannelRecord, Revision, StoredChannel, Writer};
 use crate::record::discussion::Discussion;
 
-/// Where the record of a room that is restored comes from.
+/// The origin of a restored room's record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// An earlier process: what ran is gone, and what was said meanwhile was not heard.
+    /// An earlier process wrote it. Runs are gone, and messages since then were not heard.
     EarlierProcess,
-    /// This process: the channel left memory at rest.
+    /// This process wrote it, when the channel left memory at rest.
     Parked,
 }
 
 impl Room {
-    /// A channel that was never stored.
+    /// Creates a channel that was never stored.
     pub(crate) fn new(
         id: ChannelId,
         config: Arc<Config>,
@@ -45,12 +45,12 @@ impl Room {
         Self { at: now, turns, marks, discussion: None, active: None }
     }
 
-    /// A channel as it was stored. What it owed is offered again, with the same nonces; a reply that was
-    /// being delivered goes on. Nothing happens to it yet: see [`Room::resume_after_restart`].
+    /// Restores a channel. Its pending effects are offered again with their old nonces, and a reply that was being
+    /// delivered goes on. Nothing happens before [`Room::resume_after_restart`].
     ///
     /// # Errors
     ///
-    /// A snapshot that the machine cannot be restored from.
+    /// Fails if the machine cannot be restored from the snapshot.
     pub(crate) fn restore(
         id: ChannelId,
         config: Arc<Config>,
@@ -81,7 +81,7 @@ impl Room {
             let anchor = machine.view().anchor();
             let restored = |outgoing| ReplyDelivery::restored(outgoing, anchor, at, now);
             let reply = record.outgoing.map(restored);
-            // A channel that slept with words that no agent had taken was woken for them before it was stored.
+            // A dormant channel with words that no agent had taken was woken for them before it was stored.
             let view = machine.view();
             let paused = view.pause().is_some()
                 || view.chat_away_since().is_some()
@@ -101,8 +101,8 @@ impl Room {
         Ok(Self { at, turns, marks, discussion: record.discussion, active })
     }
 
-    /// Takes up what was left: opens a gap where events may have been missed, puts what is owed into its
-    /// lanes, and ends the runs that the earlier process took with it.
+    /// Continues after a restart. It opens a gap if events may have been missed, puts pending effects into their lanes,
+    /// and ends the runs that were lost with the earlier process.
     pub(crate) fn resume_after_restart(
         &mut self,
         cx: &Context<'_>,
@@ -149,7 +149,7 @@ impl Room {
         step.settle();
     }
 
-    /// From now on it is as if nothing had happened here, and that is stored over whatever was.
+    /// Resets the room to an empty state, and stores that over the old record.
     pub(crate) fn forget_all(&mut self, config: Arc<Config>, seed: u64, for_good: bool) {
         self.turns.begin_anew(TurnMachine::new(config, seed));
         self.discussion = None;
@@ -165,13 +165,13 @@ impl Room {
         }
     }
 
-    /// The machine's state, for a recorder.
+    /// Returns the machine's state, for a recorder.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.turns.machine.snapshot().clone()
     }
 
-    /// A message of before that the record does not know: where no turns are kept, it alone is no reason
-    /// to store anything.
+    /// Adds an older message that the record does not know. In a channel without turns this alone is no reason to store
+    /// anything.
     pub(crate) fn know_newest(&mut self, newest: Option<dirigent_core::MessageId>) {
         let turns = &mut self.turns;
         let Some(id) = newest.filter(|newest| turns.view().newest() < Some(*newest)) else {
@@ -180,14 +180,14 @@ impl Room {
         let (kind, tail) = (dirigent_core::MessageKind::System, dirigent_core::Tail::EMPTY);
         let author = dirigent_core::Author::Bot;
         let known = dirigent_core::Message { id, author, kind, tail, backfilled: false };
-        // It asks for nothing, whatever the mode.
+        // The machine asks for nothing because of it, in any mode.
         let input = dirigent_core::Input::Message(known);
         let _ = turns.machine.handle(self.at, &input, &mut Vec::<Effect>::new());
         turns.commit.observe(turns.machine.revision());
     }
 }
 
-/// Writes down what a commit stores, into a record whose memory is used again.
+/// Writes the data of a commit into a record whose memory is used again.
 pub(super) fn write_record(
     turns: &Turns,
     marks: &Marks,

@@ -1,4 +1,4 @@
-//! A record that the store refuses as it is, and when it is tried again.
+//! A record that the store refuses as it is, and the time when it is tried again.
 
 use std::time::Duration;
 
@@ -7,24 +7,26 @@ use dirigent_core::Timestamp;
 use super::commit::Stamp;
 use crate::values::error::ErrorKind;
 
-/// The wait after the store has refused the record; doubles up to [`WAIT_MAX`].
+/// The wait after the store has refused the record. It doubles up to [`WAIT_MAX`].
 const WAIT: Duration = Duration::from_secs(60);
-/// The longest wait where the record is still the one that was refused.
+/// The longest wait if the record is still the one that was refused.
 const WAIT_MAX: Duration = Duration::from_secs(3_600);
-/// The longest wait where the record has changed since.
+/// The longest wait if the record has changed since.
 const WAIT_CHANGED_MAX: Duration = Duration::from_secs(600);
 
-/// Whether a store that answers with this refuses the record as it is: a repetition would meet the same error.
+/// Returns whether such an error of the store refuses the record as it is, so that a repetition would meet the same
+/// error.
 pub(crate) const fn is_refusal(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Invalid | ErrorKind::Unsupported)
 }
 
-/// Whether the store refuses the record as it is: nothing while it takes it.
+/// The refusals of the record as it is. `None` while the store accepts it.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(Option<Box<Refused>>);
 
 impl Refusals {
-    /// The record of this stamp was refused; where it is not known, that of the refusal before, or else the newest.
+    /// Records that the record of this stamp was refused. If the stamp is unknown, it is that of the refusal before, or
+    /// else the newest.
     pub(super) fn again(&mut self, now: Timestamp, stamp: Option<Stamp>, newest: Stamp) {
         let before = self.0.as_ref().map(|refused| refused.stamp);
         let stamp = stamp.or(before).unwrap_or(newest);
@@ -32,29 +34,29 @@ impl Refusals {
         self.0 = Some(Box::new(refused));
     }
 
-    /// The store has taken a record.
+    /// Records that the store has accepted a record.
     pub(super) fn end(&mut self) {
         self.0 = None;
     }
 
-    /// Since when the store has refused the record as it is, and taken none.
+    /// Returns since when the store has refused the record as it is, and accepted none.
     pub(crate) fn since(&self) -> Option<Timestamp> {
         self.0.as_ref().map(|refused| refused.since)
     }
 
-    /// When the record is tried again, where that is waited for.
+    /// Returns when the record is tried again, if that is awaited.
     pub(super) fn next_at(&self, newest: Stamp) -> Option<Timestamp> {
         self.0.as_ref().and_then(|refused| refused.next_at(newest))
     }
 
-    /// The next attempt may be made at once.
+    /// Allows the next attempt at once.
     pub(super) fn retry_now(&mut self) {
         if let Some(refused) = &mut self.0 {
             refused.is_hurried = true;
         }
     }
 
-    /// Time went back by this much.
+    /// Adjusts the times after the clock was set back by this much.
     pub(super) fn move_back(&mut self, by: Duration) {
         if let Some(refused) = &mut self.0 {
             refused.since = refused.since.saturating_sub(by);
@@ -63,21 +65,21 @@ impl Refusals {
     }
 }
 
-/// That the store has refused the record as it is, and has taken none since.
+/// A refusal of the record as it is. The store has accepted none since.
 #[derive(Clone, Copy, Debug)]
 struct Refused {
     since: Timestamp,
     times: u32,
-    /// When it was last refused.
+    /// The time of the last refusal.
     at: Timestamp,
-    /// Which state that was.
+    /// The state that was refused.
     stamp: Stamp,
-    /// The next attempt is not waited for: a command came.
+    /// `true` if the next attempt may start at once, because a command came.
     is_hurried: bool,
 }
 
 impl Refused {
-    /// The record of this stamp was refused: for the first time, or after `before`.
+    /// Records that the record of this stamp was refused, for the first time or after `before`.
     fn again(before: Option<Self>, now: Timestamp, stamp: Stamp) -> Self {
         Self {
             since: before.map_or(now, |before| before.since),
@@ -88,7 +90,7 @@ impl Refused {
         }
     }
 
-    /// When the record is tried again, where that is waited for.
+    /// Returns when the record is tried again, if that is awaited.
     fn next_at(&self, newest: Stamp) -> Option<Timestamp> {
         let longest = if newest > self.stamp { WAIT_CHANGED_MAX } else { WAIT_MAX };
         let doubled = 1 << self.times.saturating_sub(1).min(16);

@@ -22,43 +22,43 @@ use crate::values::message::{Began, Nonce};
 use crate::values::reply_file::ReplyFile;
 use crate::{ChannelId, ChatMessage, Settings, UserId};
 
-/// How many bits of a nonce's number count the parts.
+/// The number of bits of a nonce's number that count the parts.
 const PART_BITS: u32 = 14;
 
-/// A reply being delivered. What survives a restart is in `stored`.
+/// A reply that is being delivered. `stored` has the part of it that survives a restart.
 #[derive(Debug)]
 pub(crate) struct ReplyDelivery {
     stored: Arc<Outgoing>,
-    /// What must be committed before the next part leaves.
+    /// The state that must be committed before the next part leaves.
     stamp: Stamp,
-    /// Of the next part.
+    /// The delivery of the next part.
     delivery: Delivery,
-    /// What of its agent's words is in no part, since the reply was cut. Not known after a restart.
+    /// The words of its agent that are in no part, because the reply was cut. They are unknown after a restart.
     rest: Arc<str>,
-    /// The files that go with the last part, or went with it. Their bytes are nowhere else.
+    /// The files of the last part. Their bytes are nowhere else.
     files: Box<[ReplyFile]>,
-    /// How many attempts at the part with them ended without an answer.
+    /// The number of attempts at the part with files that got no answer.
     unanswered: u8,
-    /// The message of the last part. With it the reply is over: the record does not have it any more.
+    /// The message of the last part. It ends the reply, so the record no longer has the reply.
     last: Option<MessageId>,
 }
 
-/// Facts about the chat at the moment at which a page was read.
+/// Facts about the chat at the moment when a page was read.
 pub(crate) struct SearchFacts<'a> {
     pub(crate) chat: &'a dyn ChatFacts,
     pub(crate) channel: ChannelId,
     /// The account that posts the reply.
     pub(crate) account: Option<UserId>,
-    /// The newest message that the room knows of.
+    /// The newest message that the room knows.
     pub(crate) newest: Option<MessageId>,
 }
 
 /// The first wait between two looks at a history that may be hidden.
 const HIDDEN_WAIT: Duration = Duration::from_secs(1);
-/// The longest one.
+/// The longest wait between two such looks.
 const HIDDEN_WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// What becomes of a reply after a failed attempt.
+/// The next step for a reply after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterFailure {
     /// It is tried again.
@@ -69,18 +69,18 @@ pub(crate) enum AfterFailure {
     GiveUp,
 }
 
-/// From when on a reply is late.
+/// The time after which a reply is late.
 const LATE: Duration = Duration::from_secs(180);
 
-/// How many attempts at a part with files may end without an answer: a line may be too slow for them, and then the words
-/// go without.
+/// The number of attempts at a part with files that may get no answer. A line may be too slow for the files, and then
+/// the words go without them.
 const UNANSWERED_MAX: u8 = 3;
 
-/// Most parts of a reply, the notice aside. Nonces have numbers for more.
+/// The most parts of a reply, without the notice. The numbers in nonces allow more.
 const PARTS_MAX: usize = 1_000;
 
-/// The messages of a reply, each of at most `longest` UTF-16 code units, and at most as many as the settings allow and, where there would be more, one that
-/// says so. Also returns what is left out.
+/// Splits a reply into messages of at most `longest` UTF-16 code units, and at most as many as the settings allow. If
+/// there are more, one more message says so. Also returns the text that is left out.
 pub(crate) fn messages_of<'a>(
     words: &'a Arc<str>,
     settings: &Settings,
@@ -96,13 +96,13 @@ pub(crate) fn messages_of<'a>(
     (whole.into_iter().chain(messages.into_iter().map(Arc::from)), rest)
 }
 
-/// What ends a reply that is cut, as far as one message takes it.
+/// Returns the text that ends a cut reply, as far as one message takes it.
 pub(crate) fn cut_notice(settings: &Settings, longest: usize) -> Option<String> {
     split_up_to(&settings.texts.cut_notice, longest, 1).0.pop()
 }
 
-/// Makes a reply of an agent's messages, and of what it has besides. `newest`: the newest message that is known.
-/// `began`: when this process did.
+/// Creates a reply from an agent's messages and its extras. `newest` is the newest known message, and `began` the start
+/// of this process.
 pub(crate) fn compose(
     channel: ChannelId,
     (agent, turn, run): (AgentKey, TurnId, RunId),
@@ -162,8 +162,8 @@ impl ReplyDelivery {
         }
     }
 
-    /// A reply that an earlier process was delivering. Its next part may have arrived unseen. `anchor`: the
-    /// newest message when its agent was called, for a record that does not say what the parts stand behind.
+    /// Restores a reply that an earlier process was delivering. Its next part may have arrived unseen. `anchor` is the
+    /// newest message when its agent was called, for a record that does not say which message the parts follow.
     pub(crate) fn restored(
         mut stored: Arc<Outgoing>,
         anchor: Option<MessageId>,
@@ -182,7 +182,7 @@ impl ReplyDelivery {
         &self.stored
     }
 
-    /// What of its agent's words is in no part.
+    /// Returns the words of its agent that are in no part.
     pub(crate) const fn rest(&self) -> &Arc<str> {
         &self.rest
     }
@@ -191,22 +191,22 @@ impl ReplyDelivery {
         self.stamp
     }
 
-    /// When the next attempt may be made, if that lies ahead.
+    /// Returns when the next attempt may be made, if that time lies ahead.
     pub(crate) const fn next_at(&self) -> Option<Timestamp> {
         self.delivery.attempts.next_at()
     }
 
-    /// Whether any part is in the channel.
+    /// Returns whether any part is in the channel.
     pub(crate) fn is_posted(&self) -> bool {
         self.last.is_some() || newest_posted(&self.stored).is_some()
     }
 
-    /// Whether every part is in the channel.
+    /// Returns whether every part is in the channel.
     pub(crate) fn is_whole(&self) -> bool {
         self.next_part().is_none()
     }
 
-    /// The messages of the parts that are in the channel.
+    /// Returns the messages of the parts that are in the channel.
     pub(crate) fn posted_messages(&self) -> impl Iterator<Item = MessageId> {
         self.stored.parts.iter().filter_map(|part| part.posted).chain(self.last)
     }
@@ -216,13 +216,13 @@ impl ReplyDelivery {
         next.filter(|_| self.last.is_none())
     }
 
-    /// The next step for the next part, if an attempt is due.
+    /// Returns the next step for the next part, if an attempt is due.
     pub(super) fn todo(&mut self, now: Timestamp) -> Option<Todo> {
         self.delivery.todo(now, behind(&self.stored))
     }
 
-    /// The post of the next part, with what the reply has besides its text. A reply that waited for minutes, for example in
-    /// an outage, is shown to answer the message before it, because people may have said more since then.
+    /// Returns the post of the next part, with the extras of the reply. A reply that waited for minutes, for example in
+    /// an outage, refers to the message that it answers, because people may have written more since then.
     pub(super) fn next_post(&self, channel: ChannelId, now: Timestamp) -> Option<Post> {
         let part = self.next_part()?;
         let mut post = Post::new(channel, Arc::clone(&part.content), part.nonce);
@@ -243,13 +243,13 @@ impl ReplyDelivery {
         Some(post)
     }
 
-    /// Whether the next part goes with files.
+    /// Returns whether the next part has files.
     fn carries_files(&self) -> bool {
         let next = self.next_part().filter(|_| !self.files.is_empty());
         next.is_some_and(|part| self.stored.is_last(part))
     }
 
-    /// The names of the files that did not go with the last part, as files without bytes.
+    /// Returns the names of the files that were not posted with the last part, as files without bytes.
     pub(crate) fn lost_files(&self) -> Vec<ReplyFile> {
         let named = self.stored.extras.iter().flat_map(|extras| &extras.files);
         let mut went: Vec<&str> = self.files.iter().map(ReplyFile::name).collect();
@@ -264,7 +264,7 @@ impl ReplyDelivery {
         lost
     }
 
-    /// The last part was found in the channel as this message.
+    /// Records that the last part was found in the channel as this message.
     fn found_last(&mut self, message: &ChatMessage) {
         let Some(extras) = self.stored.extras.as_ref().filter(|it| !it.files.is_empty()) else {
             return;
@@ -275,7 +275,7 @@ impl ReplyDelivery {
         self.files = extras.files.iter().filter(|file| has_all || has(file)).cloned().collect();
     }
 
-    /// What the part that is in the channel as this message has besides its text.
+    /// Returns the extras of the part that is in the channel as this message.
     pub(crate) fn beside(&self, id: MessageId) -> Option<Beside> {
         self.stored.extras.as_ref()?;
         let mut posted = self.stored.parts.iter().filter(|part| part.posted == Some(id));
@@ -287,7 +287,7 @@ impl ReplyDelivery {
         Some(Beside { reply_to: self.stored.reply_to(part), extras, files })
     }
 
-    /// The next part is in the channel. Returns what it says.
+    /// Records that the next part is in the channel. Returns its text.
     pub(crate) fn posted(&mut self, id: MessageId) -> Option<Arc<str>> {
         self.delivery.posted(id);
         let content = Arc::clone(&self.next_part()?.content);
@@ -303,12 +303,12 @@ impl ReplyDelivery {
         Some(content)
     }
 
-    /// What changed is to be stored before the next part leaves.
+    /// Sets the state that must be stored before the next part leaves.
     pub(crate) const fn needs(&mut self, stamp: Stamp) {
         self.stamp = stamp;
     }
 
-    /// An attempt failed. Says whether the reply is tried on.
+    /// Handles a failed attempt. Returns whether the reply is tried again.
     pub(crate) fn failed(&mut self, now: Timestamp, failure: &Failure) -> AfterFailure {
         self.delivery.failed(failure);
         self.keep_doubt();
@@ -326,15 +326,15 @@ impl ReplyDelivery {
         AfterFailure::Retry
     }
 
-    /// The record says since when the next part is in doubt.
+    /// Stores in the record since when the next part is in doubt.
     fn keep_doubt(&mut self) {
         if self.stored.doubt_since != self.delivery.doubt {
             Arc::make_mut(&mut self.stored).doubt_since = self.delivery.doubt;
         }
     }
 
-    /// What the search asked for was read. Parts that stand there count as posted, in their order. Returns
-    /// those that were found; `None` where the history is hidden.
+    /// Handles the page of the search. Parts in it count as posted, in their order. Returns the parts that were found.
+    /// `None` if the history is hidden.
     pub(crate) fn searched(
         &mut self,
         now: Timestamp,
@@ -388,20 +388,19 @@ impl ReplyDelivery {
         found
     }
 
-    /// Whether a message was said before the agent had answered, where no message is known that the parts
-    /// stand behind.
+    /// Returns whether a message is from before the agent answered, if no message is known that the parts follow.
     fn is_older(&self, message: MessageId, chat: &dyn ChatFacts) -> bool {
         let composed_at = self.stored.composed_at.filter(|_| self.stored.after.is_none());
         composed_at.is_some_and(|at| chat.sent_at(message) + CLOCKS_APART < at)
     }
 
-    /// The history cannot be read. Returns whether the next part is posted all the same.
+    /// Handles a history that cannot be read. Returns whether the next part is posted nevertheless.
     pub(crate) fn unreadable(&mut self, now: Timestamp) -> bool {
         self.delivery.unreadable(now)
     }
 
-    /// Whether the part that failed so is tried without its files: the chat refused it, perhaps because of them, or takes
-    /// too long to take them. Not where it has nothing else.
+    /// Returns whether the part is tried without its files after this failure. The chat refused it, perhaps because of
+    /// them, or takes too long to accept them. A part that has only files is not.
     fn does_without_files(&mut self, failure: &Failure) -> bool {
         let shows = |part: &OutgoingPart| !part.content.is_empty() || self.stored.embeds(part) > 0;
         if !self.carries_files() || !self.next_part().is_some_and(shows) {
@@ -411,12 +410,12 @@ impl ReplyDelivery {
         self.unanswered >= UNANSWERED_MAX || is_of_files(failure.kind)
     }
 
-    /// The chat answers again: the next attempt may be made at once.
+    /// Allows the next attempt at once, because the chat answers again.
     pub(crate) const fn retry_now(&mut self) {
         self.delivery.attempts.retry_now();
     }
 
-    /// The wait for the chat begins anew. Returns whether there was one.
+    /// Starts the wait for the chat again. Returns whether there was one.
     pub(crate) fn resume(&mut self, now: Timestamp) -> bool {
         let waits = self.stored.waiting_since.is_some();
         if waits {
@@ -425,14 +424,14 @@ impl ReplyDelivery {
         waits
     }
 
-    /// The process was down for this long: that is no time that the reply waited for the chat.
+    /// Adjusts the wait for the chat by the time that the process was down.
     pub(crate) fn was_down(&mut self, down: Duration) {
         if let Some(since) = self.stored.waiting_since {
             Arc::make_mut(&mut self.stored).waiting_since = Some(since + down);
         }
     }
 
-    /// Time went back by this much. The nonce of what is in doubt counts as forgotten.
+    /// Adjusts the times after the clock was set back by this much. A nonce in doubt counts as forgotten.
     pub(crate) fn move_back(&mut self, by: Duration) {
         self.delivery.move_back(by);
         let stored = Arc::make_mut(&mut self.stored);
@@ -443,13 +442,13 @@ impl ReplyDelivery {
     }
 }
 
-/// Whether a chat may refuse a post so because of its files.
+/// Returns whether a chat may refuse a post with this error because of its files.
 pub(crate) const fn is_of_files(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Invalid | ErrorKind::Forbidden | ErrorKind::Unsupported)
 }
 
 impl Outgoing {
-    /// The message that this part answers: the first one may answer one.
+    /// Returns the message that this part answers. Only the first part may answer one.
     fn reply_to(&self, part: &OutgoingPart) -> Option<MessageId> {
         self.extras.as_ref()?.reply_to.filter(|_| self.is_first(part))
     }
@@ -462,7 +461,7 @@ impl Outgoing {
         self.parts.last().is_some_and(|last| last.nonce == part.nonce)
     }
 
-    /// How many embeds this part shows: all are shown with the last one.
+    /// Returns the number of embeds of this part. All embeds are in the last part.
     fn embeds(&self, part: &OutgoingPart) -> u8 {
         let extras = self.extras.as_ref().filter(|_| self.is_last(part));
         let embeds = extras.map_or(0, |extras| extras.embeds.len());
@@ -470,19 +469,19 @@ impl Outgoing {
     }
 }
 
-/// The next part stands behind this message, if it stands anywhere: the last part that is known, or what was known before
-/// the first.
+/// Returns the message that the next part follows: the last known part, or the message that was known before the first
+/// part.
 fn behind(outgoing: &Outgoing) -> MessageId {
     outgoing.after.max(newest_posted(outgoing)).unwrap_or(MessageId::new(0))
 }
 
-/// The newest of a reply's messages that are known to be in the channel.
+/// Returns the newest of a reply's messages that are known to be in the channel.
 fn newest_posted(outgoing: &Outgoing) -> Option<MessageId> {
     outgoing.parts.iter().filter_map(|part| part.posted).max()
 }
 
-/// A reply that was withdrawn while a request for its next part was under way: what arrives all the same is
-/// not handed back to its agent.
+/// A reply that was withdrawn while a request for its next part was in progress. If that part still arrives, its agent
+/// does not get it back.
 #[derive(Debug)]
 pub(crate) struct WithdrawnReply {
     request: ActionId,
@@ -491,7 +490,7 @@ pub(crate) struct WithdrawnReply {
 }
 
 impl WithdrawnReply {
-    /// `arrived`: the message of the part under way, as far as events told.
+    /// Creates it. `arrived` is the message of the part in progress, as far as events reported it.
     pub(crate) fn new(
         request: ActionId,
         reply: &ReplyDelivery,
@@ -512,7 +511,7 @@ impl WithdrawnReply {
         self.stored.agent
     }
 
-    /// An event tells of a message of this author with this nonce.
+    /// Handles an event about a message of this author with this nonce.
     pub(crate) fn told_of(&mut self, nonce: Nonce, author: Author, message: MessageId) {
         let next = self.stored.parts.iter().find(|part| part.posted.is_none());
         let has_nonce = next.is_some_and(|part| part.nonce == nonce);
@@ -521,8 +520,8 @@ impl WithdrawnReply {
         }
     }
 
-    /// The request ended, and its part may have arrived as this message. Returns what is known of the reply, and
-    /// what of its agent's words is in no part.
+    /// Handles the end of the request, after which its part may be this message. Returns the state of the reply, and
+    /// the words of its agent that are in no part.
     pub(crate) fn ended(mut self, message: Option<MessageId>) -> (Arc<Outgoing>, Arc<str>) {
         self.arrived(message);
         (self.stored, self.rest)
@@ -530,7 +529,7 @@ impl WithdrawnReply {
 
     fn arrived(&mut self, message: Option<MessageId>) {
         let parts = &mut Arc::make_mut(&mut self.stored).parts;
-        // The event and the answer tell of the same message.
+        // The event and the answer report the same message.
         if message.is_some() && parts.iter().all(|part| part.posted != message) {
             if let Some(next) = parts.iter_mut().find(|part| part.posted.is_none()) {
                 next.posted = message;

@@ -24,9 +24,9 @@ use crate::record::channel::ReplyEnd;
 use crate::values::error::{ErrorKind, PostFailure};
 use crate::values::extras::Extras;
 
-/// Delivers what a hosted agent says.
+/// Delivers the replies of hosted agents.
 impl Step<'_> {
-    /// The agent's words become a reply that is stored and then delivered.
+    /// Turns the agent's words into a reply that is stored and then delivered.
     pub(super) fn begin_reply(&mut self, call: &Call, said: Said, end: ReplyEnd) {
         let &Call { agent, turn, run, .. } = call;
         let of = (agent, turn.unwrap_or_default(), run);
@@ -35,7 +35,7 @@ impl Step<'_> {
         let next = extras.as_ref().and_then(|extras| extras.next.as_ref());
         let next = next.and_then(|next| self.cx.directory.key(next));
         let skips = self.cx.settings.reading.skip_repetitions;
-        // With the bytes of the files, which are not in the record.
+        // It includes the bytes of the files, which are not in the record.
         let shown = extras.as_deref().filter(|_| skips).and_then(|extras| extras.told(&words));
         let (extras, files) = extras.map_or_else(Default::default, Extras::split);
         let (messages, rest) =
@@ -70,7 +70,7 @@ impl Step<'_> {
         self.lanes.voice.push(VoiceItem::Reply);
     }
 
-    /// Posts the next part, or looks for it in the history, once that is stored and while the turn goes on.
+    /// Posts the next part, or looks for it in the history, once the state is stored and while the turn goes on.
     pub(super) fn offer_reply(&mut self, door: &mut Doorway<'_>) -> Offer {
         let (cx, now, room) = (self.cx, self.now, self.turns.channel);
         let is_blocked = !self.turns.reply_may_go() || self.marks.is_holding(now);
@@ -99,7 +99,7 @@ impl Step<'_> {
                     return Offer::Nothing;
                 };
                 if post.content.is_empty() && post.embeds.is_empty() && post.files.is_empty() {
-                    // A reply of files alone, and a restart.
+                    // This is a reply of files alone, after a restart.
                     self.give_reply_up(None);
                     return Offer::Over;
                 }
@@ -122,7 +122,7 @@ impl Step<'_> {
         }
     }
 
-    /// Whether the run of the reply still holds the floor.
+    /// Returns whether the run of the reply still holds the floor.
     fn is_reply_current(&self, reply: &ReplyDelivery) -> bool {
         let (view, stored) = (self.turns.view(), reply.stored());
         let holds = view.speaker().or(view.permit()) == Some(stored.agent);
@@ -131,7 +131,7 @@ impl Step<'_> {
             && !matches!(view.pause(), Some(Pause::Stopped | Pause::Finished))
     }
 
-    /// A reply whose turn was taken away, or that cannot be delivered, goes back to its agent.
+    /// Returns a reply to its agent if its turn was taken away, or if it cannot be delivered.
     pub(super) fn withdraw_reply(&mut self) -> bool {
         let Some(reply) = self.lanes.reply.as_ref() else {
             return self.end_lost_reply();
@@ -149,7 +149,7 @@ impl Step<'_> {
         false
     }
 
-    /// A reply that the machine waits for and nothing here delivers is given up: nothing else would end it.
+    /// Gives up a reply that the machine waits for and that no lane delivers, because nothing else would end it.
     fn end_lost_reply(&mut self) -> bool {
         let lost = self.turns.view().pending_reply().filter(|reply| !reply.waits);
         lost.is_some_and(|lost| {
@@ -159,8 +159,8 @@ impl Step<'_> {
         })
     }
 
-    /// What of the reply is not in the channel becomes the agent's late answer. While a part is on its way,
-    /// it is not known yet what that is.
+    /// Makes the unposted part of the reply the agent's late answer. While a part is on its way, that part is not known
+    /// yet.
     fn hand_reply_back(&mut self, failure: Option<PostFailure>) -> Option<ReplyDelivery> {
         let reply = self.lanes.reply.take()?;
         let is_head = self.lanes.voice.head() == Some(VoiceItem::Reply);
@@ -181,8 +181,8 @@ impl Step<'_> {
         Some(reply)
     }
 
-    /// A request of the voice lane ended whose head was withdrawn while it was under way. That it arrived is
-    /// a fact all the same.
+    /// Handles the end of a voice request whose post was withdrawn while the request was in progress. If the post
+    /// arrived, it counts.
     pub(super) fn lingering_ended(&mut self, id: ActionId, arrived: Option<MessageId>) {
         if let Some(message) = arrived {
             self.note_own(message);
@@ -198,7 +198,7 @@ impl Step<'_> {
         }
     }
 
-    /// The reply cannot be delivered: its turn is over, and its agent is handed the rest back.
+    /// Gives up the reply, because it cannot be delivered. Its turn is over, and its agent gets the rest back.
     fn give_reply_up(&mut self, failure: Option<PostFailure>) {
         let Some(reply) = self.hand_reply_back(failure) else {
             return;
@@ -216,7 +216,7 @@ impl Step<'_> {
         let _ = self.turns.submit(self.cx, self.now, &undelivered);
     }
 
-    /// Every part is in the channel: that confirms the turn.
+    /// Confirms the turn, because every part is in the channel.
     fn finish_reply(&mut self) {
         let Some(reply) = self.lanes.reply.take_if(|reply| reply.is_whole()) else {
             return;
@@ -238,7 +238,7 @@ impl Step<'_> {
             let extras = extras.filter(|extras| !extras.is_empty()).map(Arc::new);
             self.lanes.inbox.keep_late(agent, Said { words: Arc::clone(reply.rest()), extras });
         }
-        // The receipt confirms; nothing is compared any more.
+        // The receipt confirms the turn, so no text is compared.
         let tail = Tail::EMPTY;
         let outcome = match stored.end {
             ReplyEnd::Finished => Run::Spoke { tail },
@@ -254,7 +254,7 @@ impl Step<'_> {
         self.turns.commit.change();
     }
 
-    /// A part is in the channel.
+    /// Records that a part is in the channel.
     pub(super) fn part_posted(&mut self, message: MessageId) {
         let posted = self.lanes.reply.as_mut().and_then(|reply| reply.posted(message));
         if let Some(content) = posted {
@@ -263,7 +263,7 @@ impl Step<'_> {
         }
     }
 
-    /// A part more is known to be in the channel: that is stored before the next part leaves.
+    /// Records that one more part is known to be in the channel. This is stored before the next part leaves.
     fn part_known(&mut self) {
         if self.lanes.reply.as_ref().is_some_and(ReplyDelivery::is_whole) {
             return self.finish_reply();
@@ -287,7 +287,7 @@ impl Step<'_> {
         }
     }
 
-    /// An attempt at a part, or at looking for it, failed.
+    /// Handles a failed attempt to post or to find a part.
     pub(super) fn part_failed(&mut self, failure: &Failure) {
         let Some(reply) = self.lanes.reply.as_mut() else {
             return;
@@ -308,7 +308,7 @@ impl Step<'_> {
         }
     }
 
-    /// The history was read in search of the parts of a reply.
+    /// Handles a page of the search for the parts of a reply.
     pub(super) fn parts_searched(&mut self, id: ActionId, outcome: Outcome) {
         if !self.lanes.voice.end(id) {
             return self.lingering_ended(id, None);
@@ -354,15 +354,15 @@ impl Step<'_> {
     }
 }
 
-/// When the reply is given up, while it waits for a chat that is away. Not before the machine has given
-/// the chat up: it would grant the next turn.
+/// Returns when the reply is given up, while it waits for a chat that is away. This is not before the machine has given
+/// the chat up, because it would grant the next turn.
 pub(super) fn given_up_at(turns: &Turns, reply: &ReplyDelivery) -> Option<Timestamp> {
     let since = reply.stored().waiting_since?;
     let away = turns.view().chat_away_since().unwrap_or(since);
     Some(since.max(away) + turns.machine.config().deadlines.outage_max)
 }
 
-/// Whose reply is made, and waits until the chat takes it.
+/// Returns the agent whose finished reply waits until the chat takes it.
 pub(super) fn waiting_agent(reply: &ReplyDelivery) -> Option<AgentKey> {
     let stored = reply.stored();
     stored.waiting_since.map(|_| stored.agent)

@@ -1,4 +1,4 @@
-//! The requests of a room that are under way.
+//! The requests of a room that are in progress.
 
 use dirigent_core::Timestamp;
 
@@ -8,16 +8,16 @@ use super::doorway::Doorway;
 use crate::ChannelId;
 use crate::admission::{Admitted, Claim, ClaimKind};
 
-/// What is under way for what.
+/// The requests in progress, each with its purpose.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    /// With what each was admitted for, where it had to be.
+    /// The actions, each with what it was admitted for, if it needed that.
     under_way: Vec<(ActionId, Purpose, Option<Admitted>)>,
     newest: u64,
 }
 
 impl Requests {
-    /// Starts what was admitted.
+    /// Starts an admitted action.
     pub(super) fn start(
         &mut self,
         cx: &Context<'_>,
@@ -32,7 +32,7 @@ impl Requests {
         self.begin(door, purpose, Some(admitted), action, time_out)
     }
 
-    /// Starts what needs no admission.
+    /// Starts an action that needs no admission.
     pub(super) fn start_freely(
         &mut self,
         door: &mut Doorway<'_>,
@@ -57,14 +57,14 @@ impl Requests {
         Some(self.start(cx, now, door, admitted, purpose, action))
     }
 
-    /// The action ended. Returns what it was for, and what it was admitted for, if it was under way.
+    /// Records the end of an action. Returns its purpose, and what it was admitted for, if it was in progress.
     pub(super) fn end(&mut self, id: ActionId) -> Option<(Purpose, Option<Admitted>)> {
         let at = self.under_way.iter().position(|(known, ..)| *known == id)?;
         let (_, purpose, admitted) = self.under_way.swap_remove(at);
         Some((purpose, admitted))
     }
 
-    /// What is under way, for what.
+    /// Returns the actions in progress with their purposes.
     #[cfg(test)]
     pub(super) fn under_way(&self) -> &[(ActionId, Purpose, Option<Admitted>)] {
         &self.under_way
@@ -84,7 +84,7 @@ impl Requests {
     ) -> ActionId {
         self.newest += 1;
         let id = ActionId(self.newest);
-        // Hardly ever more than two at a time.
+        // There are rarely more than two at a time.
         self.under_way.reserve_exact(1);
         self.under_way.push((id, purpose, admitted));
         door.started.push(Started { id, action, time_out, not_after: None });

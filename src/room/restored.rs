@@ -1,10 +1,10 @@
-//! Triggers that an earlier process owed: it may have posted them.
+//! Pending triggers of an earlier process, which may have posted them.
 
 use dirigent_core::{MessageId, Ticket};
 
 use crate::values::message::Nonce;
 
-/// Each trigger that was owed when the room was taken up, until it is settled.
+/// Each trigger that was pending when the room was restored, until it is settled.
 #[derive(Debug, Default)]
 pub(crate) struct RestoredTriggers {
     triggers: Vec<RestoredTrigger>,
@@ -19,31 +19,31 @@ struct RestoredTrigger {
 }
 
 impl RestoredTriggers {
-    /// An earlier process may have posted this trigger, which is owed still.
+    /// Adds a pending trigger that an earlier process may have posted.
     pub(crate) fn add(&mut self, ticket: Ticket, nonce: Nonce) {
         self.triggers.push(RestoredTrigger { ticket, nonce, message: None });
     }
 
-    /// The trigger with this ticket is settled. Returns its nonce, and its message where that was seen, if an
-    /// earlier process may have posted it.
+    /// Removes the settled trigger with this ticket. Returns its nonce, and its message if that was seen, if an earlier
+    /// process may have posted it.
     pub(crate) fn take(&mut self, ticket: Ticket) -> Option<(Nonce, Option<MessageId>)> {
         let at = self.triggers.iter().position(|trigger| trigger.ticket == ticket)?;
         let RestoredTrigger { nonce, message, .. } = self.triggers.swap_remove(at);
         Some((nonce, message))
     }
 
-    /// Whether an earlier process may have posted this trigger.
+    /// Returns whether an earlier process may have posted this trigger.
     pub(crate) fn knows(&self, ticket: Ticket) -> bool {
         self.triggers.iter().any(|trigger| trigger.ticket == ticket)
     }
 
-    /// Whether an earlier process may have posted this trigger, and its message was not seen yet.
+    /// Returns whether an earlier process may have posted this trigger, and its message was not seen yet.
     pub(crate) fn is_unseen(&self, ticket: Ticket) -> bool {
         let mut triggers = self.triggers.iter();
         triggers.any(|trigger| trigger.ticket == ticket && trigger.message.is_none())
     }
 
-    /// A message with this nonce stands in the channel.
+    /// Records that a message with this nonce is in the channel.
     pub(crate) fn see(&mut self, nonce: Nonce, message: MessageId) {
         let mut triggers = self.triggers.iter_mut();
         if let Some(trigger) = triggers.find(|trigger| trigger.nonce == nonce) {

@@ -1,4 +1,4 @@
-//! The end of each event: everything is brought in line with what the machine says now.
+//! The end of each event, which brings all lanes in line with the machine's state.
 
 use dirigent_core::{Input, PhaseKind, Settlement, WakeCause};
 
@@ -9,11 +9,11 @@ use super::voice::VoiceItem;
 use crate::record::outbox::OutboxKind;
 
 impl Step<'_> {
-    /// Brings everything in line with what the machine says now. Called at the end of each event.
+    /// Brings all lanes in line with the machine's state. It is called at the end of each event.
     pub(super) fn settle(&mut self) {
         self.sort();
         self.cancel_replaced();
-        // Each round either starts, ends or withdraws something; the bound is never reached.
+        // Each round starts, ends or withdraws something, so the bound is never reached.
         let mut goes_on = true;
         for _ in 0..64 {
             goes_on = self.settle_one();
@@ -38,7 +38,7 @@ impl Step<'_> {
         self.expire();
     }
 
-    /// The first thing that is out of line, in the order of importance. Returns whether there was one.
+    /// Fixes the first lane that is out of line, in the order of importance. Returns whether there was one.
     fn settle_one(&mut self) -> bool {
         (!self.lanes.chat.is_well() && self.tell_chat())
             || self.trigger_again()
@@ -53,8 +53,8 @@ impl Step<'_> {
             || self.wake_for_pending()
     }
 
-    /// An agent that the library calls may ask at the gate itself, under another name: that run takes the
-    /// place of the call.
+    /// Cancels a call that another run replaced. An agent that the library calls may ask at the gate itself, under
+    /// another name.
     fn cancel_replaced(&mut self) {
         let Some((agent, run)) = self.lanes.calls.current().map(|call| (call.agent, call.run))
         else {
@@ -65,8 +65,8 @@ impl Step<'_> {
         }
     }
 
-    /// Triggers the agent that is awaited once more, if it may not have heard its trigger: once the chat
-    /// answers, what was said meanwhile was read, and no trigger is on its way.
+    /// Triggers the awaited agent once more, if it may not have heard its trigger. This happens once the chat answers,
+    /// missed messages were read, and no trigger is on its way.
     fn trigger_again(&mut self) -> bool {
         let is_wanted = self.lanes.summons.again && self.lanes.voice.is_empty();
         if !is_wanted || self.marks.is_holding(self.now) {
@@ -81,18 +81,18 @@ impl Step<'_> {
         !is_hosted && self.submit(&Input::TriggerAgain).is_ok()
     }
 
-    /// A message of the discussion has arrived. The guide's arrival wakes the first speaker, in the same commit.
+    /// Handles the arrival of a discussion's message. The guide's arrival wakes the first speaker, in the same commit.
     fn take_arrived(&mut self) -> bool {
         let outbox = self.lanes.outbox.as_mut();
         let arrived = outbox.and_then(|outbox| outbox.take_arrived(&mut self.turns.commit));
         if arrived == Some(OutboxKind::Guide) {
-            // Refused where the discussion is over already.
+            // It is refused if the discussion is already over.
             let _ = self.submit(&Input::Wake { first: None, cause: WakeCause::Guide });
         }
         arrived.is_some()
     }
 
-    /// A read that a newer one has replaced before it was made is owed no more.
+    /// Settles a read that a newer one has replaced before it was made.
     fn settle_replaced(&mut self) -> bool {
         let older = self.lanes.reads.replaced.pop();
         if let Some(ticket) = older {
@@ -101,7 +101,7 @@ impl Step<'_> {
         older.is_some()
     }
 
-    /// The turn of an agent that was still to be called is over: its trigger is owed no more.
+    /// Settles the trigger of an agent that was not called before its turn was over.
     fn settle_never_begun(&mut self) -> bool {
         let dropped = self.lanes.calls.take_never_begun();
         if let Some(ticket) = dropped {
@@ -110,9 +110,9 @@ impl Step<'_> {
         dropped.is_some()
     }
 
-    /// The head of the voice lane leaves, begins, or lets others pass.
+    /// Handles the head of the voice lane, which leaves, begins, or lets others pass.
     fn settle_head(&mut self) -> bool {
-        // A reply leaves by `withdraw_reply`, the orchestrator's answer by `withdraw_question`.
+        // A reply leaves by `withdraw_reply`, and the orchestrator's answer by `withdraw_question`.
         let is_effect = matches!(self.lanes.voice.head(), Some(VoiceItem::Effect(..)));
         if is_effect && self.withdraw_head() {
             return true;
@@ -120,20 +120,20 @@ impl Step<'_> {
         is_effect && (self.start_head() || self.step_aside())
     }
 
-    /// A notice that cannot be posted holds no turn back.
+    /// Lets others pass a notice that cannot be posted, because a notice delays no turn.
     fn step_aside(&mut self) -> bool {
         self.lanes.voice.step_aside()
     }
 
-    /// The channel went to sleep, and something that people said was in no turn that ended well, or did not fit into one: it
-    /// wakes for that. Once, unless that brought it further.
-    /// It is no human's word: it lifts no ceiling, or a channel could wake itself for ever.
+    /// Wakes a dormant channel for messages of people that were in no turn that ended well, or that did not fit into
+    /// one. It wakes once, unless that made progress. It is no word of a person, so it resets no ceiling, because
+    /// otherwise a channel could wake itself for ever.
     fn wake_for_pending(&mut self) -> bool {
         let view = self.turns.view();
         if view.phase() != PhaseKind::Dormant || !view.mode().keeps_turns() {
             return false;
         }
-        // A wake would be refused, be nothing, or take its run from an initiator that has just been allowed to run.
+        // A wake would be refused, have no effect, or take the run from an initiator that has just been allowed to run.
         let waits = view.pause().is_some()
             || view.chat_away_since().is_some()
             || view.is_budget_spent()
@@ -147,7 +147,7 @@ impl Step<'_> {
         true
     }
 
-    /// The turn of an agent that the host's waker was called for is over.
+    /// Closes the turn of an agent that the host's waker was called for.
     fn close_woken(&mut self) {
         let Self { turns, lanes, .. } = self;
         let view = turns.view();
@@ -157,7 +157,7 @@ impl Step<'_> {
         }
     }
 
-    /// Lets expire what the machine does not know of.
+    /// Fires the deadlines that the machine does not know.
     fn expire(&mut self) {
         self.marks.expire_hold(self.now);
         if !self.turns.keeps_turns() {
