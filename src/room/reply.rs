@@ -222,7 +222,7 @@ impl ReplyDelivery {
     }
 
     /// Returns the post of the next part, with the extras of the reply. A reply that waited for minutes, for example in
-    /// an outage, refers to the message that it answers, because people may have written more since then.
+    /// an outage, is posted as an answer to the message before it, because people may have written more since then.
     pub(super) fn next_post(&self, channel: ChannelId, now: Timestamp) -> Option<Post> {
         let part = self.next_part()?;
         let mut post = Post::new(channel, Arc::clone(&part.content), part.nonce);

@@ -355,7 +355,7 @@ impl Step<'_> {
 }
 
 /// Returns when the reply is given up, while it waits for a chat that is away. This is not before the machine has given
-/// the chat up, because it would grant the next turn.
+/// the chat up, because otherwise the machine would grant the next turn.
 pub(super) fn given_up_at(turns: &Turns, reply: &ReplyDelivery) -> Option<Timestamp> {
     let since = reply.stored().waiting_since?;
     let away = turns.view().chat_away_since().unwrap_or(since);

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts the moments in which the driver learns which channels came: within one, a channel may be held and not be known yet.
+/// Counts the moments in which the driver learns which channels came. Within such a moment a channel may be held and
+/// not known yet.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals(AtomicU64);
 
@@ -15,7 +16,7 @@ impl Arrivals {
         Arriving(&self.0)
     }
 
-    /// How many such moments are over; `None` within one.
+    /// Returns how many such moments are over. `None` within one.
     pub(super) fn over(&self) -> Option<u64> {
         let number = self.0.load(Ordering::SeqCst);
         (number % 2 == 0).then_some(number)

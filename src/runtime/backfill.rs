@@ -23,7 +23,7 @@ use crate::{CallError, ChannelId};
 
 /// The shortest time between two rounds.
 const EVERY_MIN: Duration = Duration::from_secs(1);
-/// The wait before a channel that could not be loaded is tried again; doubles.
+/// The wait before a channel that could not be loaded is tried again. It doubles.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
 /// The longest wait before that.
 const TRY_AGAIN_MAX: Duration = Duration::from_secs(600);
@@ -36,8 +36,7 @@ pub(super) struct Backfilling<'a> {
 }
 
 impl Backfilling<'_> {
-    /// Has channels read what was missed, whenever there is word of a gap and from time to time, until
-    /// the driver stops.
+    /// Lets channels read what they missed, after each report of a gap and from time to time, until the driver stops.
     pub(super) async fn run(&self) {
         let mut reading: FuturesUnordered<Reading<'_>> = FuturesUnordered::new();
         let mut round = Round::default();
@@ -80,8 +79,8 @@ impl Backfilling<'_> {
         }
     }
 
-    /// Tells these channels that they missed something: the busy ones at once, then the others, a few at a time, each
-    /// of which is waited for until it has read that. Those that the store does not give are tried again.
+    /// Tells these channels that they missed messages. The busy ones learn it at once, and then the others, a few at a
+    /// time, with a wait until each has read its messages. Channels that the store does not return are tried again.
     pub(super) async fn bring_up_to_date(
         &self,
         behind: Vec<ChannelId>,
@@ -106,12 +105,12 @@ impl Backfilling<'_> {
         }
     }
 
-    /// Loads and tells the channels in which something waits: an agent in its turn, a person, or a message that is not
-    /// posted yet. Returns the others.
+    /// Loads and tells the busy channels: an agent has its turn, a person waits, or a message is not posted yet.
+    /// Returns the others.
     ///
-    /// A chat gives some 50 pages of history a second. With 1,500 channels, read in the order of their ids, the one
-    /// conversation that was under way waited for half a minute after each restart. The records alone are read in far
-    /// less than a second.
+    /// A chat returns some 50 pages of history a second. With 1,500 channels, read in the order of their ids, the one
+    /// current conversation waited for half a minute after each restart. The records alone are read in far less than a
+    /// second.
     async fn busy_first(
         &self,
         channels: Vec<ChannelId>,
@@ -119,7 +118,7 @@ impl Backfilling<'_> {
     ) -> Vec<ChannelId> {
         let looked = channels.into_iter().map(|channel| async move {
             let is_told = self.runtime.is_busy(channel).await
-                // No place is asked for: a channel whose page does not come must not hold the next one up.
+                // It takes no place, because a channel whose page does not come must not delay the next one.
                 && self.runtime.room(channel).await.is_ok_and(|room| {
                     room.inspect(|room| tell(self.runtime, room)).is_some()
                 });
@@ -131,11 +130,11 @@ impl Backfilling<'_> {
         resting
     }
 
-    /// Loads the channel, which then reads by itself. `false` when the store did not give it.
+    /// Loads the channel, which then reads by itself. Returns `false` if the store did not return it.
     async fn catch_up_with(&self, channel: ChannelId, tell: fn(&Runtime, &Arc<RoomCell>)) -> bool {
-        /// How long a channel that reads keeps others from beginning.
+        /// The time that a channel that reads keeps others from beginning.
         const PATIENCE: Duration = Duration::from_secs(10);
-        // Never closed: there is a place sooner or later.
+        // It is never closed, so there is a place sooner or later.
         let _place = self.runtime.catch_up.places.acquire().await;
         match self.runtime.room(channel).await {
             Ok(Some(room)) => {
@@ -162,21 +161,20 @@ impl Backfilling<'_> {
     }
 }
 
-/// Opens a gap in a room in memory, whatever it knows of.
+/// Opens a gap in a room in memory, whatever it knows.
 fn open_gap(runtime: &Runtime, cell: &Arc<RoomCell>) {
     runtime.update(cell, |room, cx, now| room.gateway(cx, now, Gateway::Gap));
 }
 
 impl Runtime {
-    /// A new session began on a connection that tells of these channels. Those in memory wait for their
-    /// newest message themselves; the others are loaded and read where none arrives in time.
+    /// Handles a new session on a connection that serves these channels. Those in memory wait for their newest message
+    /// themselves. The others are loaded and read if none arrives in time.
     pub(crate) fn await_newest_of_parked(&self, affects: &Affects) {
         let parked = self.rooms.asleep().into_iter().filter(|channel| affects(*channel));
         self.catch_up.await_newest(self.clock.now() + NEWEST_WITHIN, parked);
     }
 
-    /// Opens a gap in a room in memory, where events of all channels may have been lost and the room does not
-    /// know of it.
+    /// Opens a gap in a room in memory, if events of all channels may have been lost and the room does not know it.
     pub(crate) fn tell_gap(&self, cell: &Arc<RoomCell>) {
         self.update_cell(cell, None, |state, cx, now| {
             let newest = self.gap_epoch.load(Ordering::Acquire);
@@ -187,7 +185,7 @@ impl Runtime {
         });
     }
 
-    /// Every connection to the gateway stands, and events of all channels may have been lost.
+    /// Tells a room that every connection to the gateway stands, and that events of all channels may have been lost.
     pub(crate) fn tell_reconnected(&self, cell: &Arc<RoomCell>) {
         self.update_cell(cell, None, |state, cx, now| {
             state.epochs.gap = self.gap_epoch.load(Ordering::Acquire);
@@ -195,8 +193,8 @@ impl Runtime {
         });
     }
 
-    /// The channel, for something that was said in it. Where the store does not give it, it is loaded again
-    /// later, and reads what was missed.
+    /// Returns the channel of a new message. If the store does not return the channel, it is loaded again later, and
+    /// reads what it missed.
     pub(crate) async fn room_or_catch_up(
         self: &Arc<Self>,
         channel: ChannelId,
@@ -209,18 +207,18 @@ impl Runtime {
     }
 }
 
-/// Whose turn it is to be looked at.
+/// The order in which channels are checked.
 #[derive(Debug, Default)]
 struct Round {
-    /// The last channel in memory that was looked at.
+    /// The last channel in memory that was checked.
     last: Option<ChannelId>,
     /// The others that are still to come.
     asleep: VecDeque<ChannelId>,
 }
 
 impl Round {
-    /// Channels in memory first, in turn if they are too many, then those that only the store has;
-    /// a quarter is always theirs.
+    /// Chooses channels in memory first, in turn if there are too many, and then those that only the store has, which
+    /// always get a quarter.
     fn choose(&mut self, runtime: &Arc<Runtime>) -> Vec<ChannelId> {
         let awake_most = LOOKED_AT - LOOKED_AT.div_ceil(4);
         let mut chosen: Vec<_> = runtime.rooms.all_awake().iter().map(|room| room.id).collect();

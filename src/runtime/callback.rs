@@ -14,8 +14,8 @@ use crate::{CallError, ChannelId};
 use dirigent_core::{Input, WakeCause};
 
 impl Runtime {
-    /// Wakes the callback room of a discussion, in which this agent speaks first, whichever process acts for it. Done when that is
-    /// stored: a kill in between wakes twice rather than never.
+    /// Wakes the callback room of a discussion, in which this agent speaks first, whichever process acts for it. It is
+    /// done when that is stored, so that a kill in between wakes twice rather than never.
     pub(super) async fn wake_callback(
         self: &Arc<Self>,
         channel: ChannelId,
@@ -38,7 +38,7 @@ impl Runtime {
     }
 }
 
-/// Wakes it in this process. A channel that refuses to be woken has what it is to have.
+/// Wakes it in this process. A refusal counts as success, because the channel then has what it needs.
 pub(crate) async fn wake_here(
     runtime: &Arc<Runtime>,
     channel: ChannelId,
@@ -62,7 +62,7 @@ pub(crate) async fn wake_here(
             return Ok(());
         }
     };
-    // A store that hangs must not keep the process that asks waiting for longer than any other call does.
+    // A store that hangs must not delay the process that asks for longer than any other call does.
     let stored = runtime.within(runtime.settings.time_limits.call, stored).await?;
     stored.map_err(|_| ApiError::new(ErrorKind::Store))
 }

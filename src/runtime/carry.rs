@@ -9,11 +9,12 @@ use super::Runtime;
 use crate::ports::neighbours::Neighbours;
 use crate::values::carried::Carried;
 
-/// How soon something is carried again while the channel changes hands.
+/// The wait before something is carried again while the channel changes hands.
 const CARRY_AGAIN: Duration = Duration::from_millis(100);
 
-/// Has this process do it, or, where `here` answers none, the one that acts for the channel, which is waited for until then. While the
-/// channel changes hands it is tried again, but not where it may have been done.
+/// Carries something out in this process, or, if `here` returns `None`, in the process that acts for the channel. The
+/// call waits for that process until then. While the channel changes hands it tries again, but not if it may have been
+/// carried out.
 pub(crate) async fn carried<T, H, C>(
     runtime: &Runtime,
     until: Timestamp,

@@ -8,20 +8,20 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::ChannelId;
 
-/// How many channels are brought up to date at once: what each waits for is the store and the chat.
+/// The number of channels that are brought up to date at once. Each mostly waits for the store and the chat.
 pub(super) const AT_ONCE: usize = 16;
 
-/// Channels that are to be loaded and brought up to date.
+/// Channels that must be loaded and brought up to date.
 #[derive(Debug)]
 pub(crate) struct CatchUp {
-    /// Channels that read what was missed if they do not know of the newest gap.
+    /// Channels that read what they missed if they do not know the newest gap.
     wanted: Mutex<BTreeSet<ChannelId>>,
-    /// Channels that could not be loaded when something was said: they read what was missed whatever they know.
+    /// Channels that could not be loaded for a new message. They read what they missed, whatever they know.
     unloaded: Mutex<BTreeSet<ChannelId>>,
-    /// Channels that are not in memory, and until when their newest message is waited for.
+    /// Channels that are not in memory, with the time until which their newest message is awaited.
     awaited: Mutex<Option<(Timestamp, BTreeSet<ChannelId>)>>,
     pub(super) called: Notify,
-    /// Places for channels that are brought up to date at once, of all calls together.
+    /// Places for channels that are brought up to date at once, for all calls together.
     pub(super) places: Semaphore,
 }
 
@@ -34,13 +34,13 @@ impl Default for CatchUp {
 }
 
 impl CatchUp {
-    /// Something may have been missed in these channels.
+    /// Records that these channels may have missed messages.
     pub(crate) fn call(&self, channels: impl IntoIterator<Item = ChannelId>) {
         locked(&self.wanted).extend(channels);
         self.called.notify_one();
     }
 
-    /// Something was said in this channel, which could not be loaded.
+    /// Records that this channel could not be loaded for a new message.
     pub(super) fn call_unloaded(&self, channel: ChannelId) {
         locked(&self.unloaded).insert(channel);
         self.called.notify_one();
@@ -54,14 +54,14 @@ impl CatchUp {
         std::mem::take(&mut *locked(&self.unloaded)).into_iter().collect()
     }
 
-    /// The newest message of this channel was told.
+    /// Records that the newest message of this channel was reported.
     pub(crate) fn told_newest(&self, channel: ChannelId) {
         if let Some((_, channels)) = locked(&self.awaited).as_mut() {
             channels.remove(&channel);
         }
     }
 
-    /// The newest messages of these channels are waited for; the earliest wait counts for all.
+    /// Waits for the newest messages of these channels. The earliest wait counts for all.
     pub(super) fn await_newest(
         &self,
         by: Timestamp,
@@ -80,7 +80,7 @@ impl CatchUp {
         locked(&self.awaited).as_ref().map(|(until, _)| *until)
     }
 
-    /// All channels are told of a gap: no newest message is waited for.
+    /// Stops waiting for newest messages, because all channels learn of a gap.
     pub(crate) fn forget_awaited(&self) {
         locked(&self.awaited).take();
     }

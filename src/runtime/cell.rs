@@ -15,10 +15,10 @@ use crate::room::action::{Action, ActionId, Started};
 use crate::room::commit::Stamp;
 use crate::values::deferral_key::DeferralKey;
 
-/// How many ends of runs a channel remembers that were told by hosts.
+/// The number of reported ends of runs that a channel remembers.
 const ENDS_MAX: usize = 32;
 
-/// A channel that is awake.
+/// A channel that is in memory.
 #[derive(Debug)]
 pub(crate) struct RoomCell {
     pub(crate) id: ChannelId,
@@ -28,45 +28,45 @@ pub(crate) struct RoomCell {
 #[derive(Debug)]
 pub(crate) struct CellState {
     pub(crate) room: Room,
-    /// Up to what the room was told of what concerns all channels.
+    /// The epochs up to which the room knows the news of all channels.
     pub(crate) epochs: Epochs,
-    /// Who waits for something that the room does not have yet.
+    /// Callers that wait for something that the room does not have yet.
     waiters: Vec<(Awaited, oneshot::Sender<()>)>,
-    /// Calls of agents and of the orchestrator that have not returned, and the driver's end of each.
+    /// Calls of agents and of the orchestrator that have not returned, with the driver's end of each.
     called: Vec<(ActionId, Arc<TurnLink>)>,
     /// The senders for deferred runs, used when the turn comes.
     pub(crate) deferrals: Vec<(DeferralKey, oneshot::Sender<TurnId>)>,
-    /// The newest ends of runs that hosts told, oldest first: a repeated end counts once.
+    /// The newest reported ends of runs, oldest first, so that a repeated end counts once.
     ended: VecDeque<(AgentKey, RunId)>,
-    /// What of the memory for messages is this channel's.
+    /// This channel's share of the memory for messages.
     pub(super) texts: Option<TextShare>,
     /// The deadline that the timers know.
     pub(crate) due: Option<Timestamp>,
-    /// Whether the driver is called already.
+    /// `true` if the driver is already called.
     pub(crate) is_ready: bool,
-    /// Since when listeners were told that the channel is in its phase; none before they were told of one.
+    /// The time since when listeners know that the channel is in its phase. `None` before they know of one.
     pub(super) phase_since: Option<Timestamp>,
 }
 
-/// Up to what a channel was told of what concerns all channels.
+/// The epochs up to which a channel knows the news of all channels.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Epochs {
     /// The newest gap that was opened in it.
     pub(crate) gap: u32,
-    /// The newest change of who is online that it was told; 0 for none of this process.
+    /// The newest change of online agents that it knows. 0 means none of this process.
     pub(crate) presence: u64,
 }
 
-/// What a caller waits for.
+/// The condition that a caller waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Awaited {
     /// The state of this stamp is stored.
     Stored(Stamp),
     /// The first attempt at a discussion's result was made.
     FirstAttempt(OutboxKind),
-    /// What was missed is read.
+    /// The missed messages are read.
     NoGap,
-    /// The member list that is asked for has come, or will not come soon.
+    /// The requested member list has come, or will not come soon.
     Members,
 }
 
@@ -91,14 +91,15 @@ impl RoomCell {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Told once this is so; dropped when the channel is taken over by another process.
+    /// Returns a receiver that resolves once the condition is true. It is dropped if another process takes the channel
+    /// over.
     pub(crate) fn wait_for(&self, awaited: Awaited) -> oneshot::Receiver<()> {
         self.lock().wait_for(awaited)
     }
 }
 
 impl CellState {
-    /// As [`RoomCell::wait_for`], where the cell is locked already.
+    /// Waits like [`RoomCell::wait_for`], in a cell that is already locked.
     pub(crate) fn wait_for(&mut self, awaited: Awaited) -> oneshot::Receiver<()> {
         let (tell, told) = oneshot::channel();
         self.waiters.push((awaited, tell));
@@ -106,8 +107,8 @@ impl CellState {
         told
     }
 
-    /// Tells those whose wait is over, and forgets those who have gone. Those whose wait will never be over are
-    /// told by being dropped.
+    /// Notifies the waiters whose wait is over, and drops those that have gone. Waiters whose wait will never be over
+    /// are dropped, too.
     pub(crate) fn release_waiters(&mut self) {
         let room = &self.room;
         let is_met = |awaited: Awaited| match awaited {
@@ -131,7 +132,7 @@ impl CellState {
         }
     }
 
-    /// A host told the end of this run, and it was taken.
+    /// Remembers that a host reported the end of this run, and that it was recorded.
     pub(crate) fn remember_end(&mut self, agent: AgentKey, run: RunId) {
         if self.ended.len() >= ENDS_MAX {
             self.ended.pop_front();
@@ -139,37 +140,38 @@ impl CellState {
         self.ended.push_back((agent, run));
     }
 
-    /// Whether a host told the end of this run of late, and it was taken.
+    /// Returns whether a host recently reported the end of this run, and it was recorded.
     pub(crate) fn remembers_end(&self, agent: AgentKey, run: RunId) -> bool {
         self.ended.contains(&(agent, run))
     }
 
-    /// A call has its link before others can lock the room.
+    /// Gives a call its link before others can lock the room.
     pub(super) fn prepare(&mut self, started: &Started) {
         if matches!(started.action, Action::Call(_) | Action::Consult(_)) {
             let waits = matches!(&started.action, Action::Call(request) if request.paused);
-            // Hardly ever more than one: a cancelled call has a short grace.
+            // There is rarely more than one, because a cancelled call has a short grace.
             self.called.reserve_exact(1);
             self.called.push((started.id, Arc::new(TurnLink::new(waits))));
         }
     }
 
-    /// The driver's end of this call, unless it has returned.
+    /// Returns the driver's end of this call, unless it has returned.
     pub(super) fn link(&self, id: ActionId) -> Option<&Arc<TurnLink>> {
         self.called.iter().find(|(called, _)| *called == id).map(|(_, link)| link)
     }
 
-    /// The action ended: where it was a call, it has returned.
+    /// Records the end of an action. If it was a call, it has returned.
     pub(super) fn returned(&mut self, id: ActionId) {
         if let Some(at) = self.called.iter().position(|(called, _)| *called == id) {
             self.called.swap_remove(at);
         }
     }
 
-    /// Whether the room may leave memory.
+    /// Returns whether the room may leave memory.
     pub(crate) fn is_at_rest(&self) -> bool {
         let look = self.room.look();
-        // The record does not say that a result was given up: a room that is loaded again would show it as ready, and try again.
+        // The record does not contain that a result was given up, so a room that is loaded again would show it as
+        // ready, and try again.
         let is_shown = look.given_up() > 0;
         look.is_at_rest() && !is_shown && !self.is_ready && self.waiters.is_empty()
     }

@@ -10,13 +10,13 @@ use super::lost::{Affects, Lost};
 use crate::ChannelId;
 use crate::room::connection::Gateway;
 
-/// The connections, and the rooms that hear by them.
+/// The connections, and the rooms that depend on them.
 pub(crate) struct Connections<'r> {
     pub(crate) runtime: &'r Runtime,
 }
 
 impl Connections<'_> {
-    /// A connection is lost: the rooms in memory learn it now, the others when they are loaded.
+    /// Records a lost connection. The rooms in memory learn it now, and the others when they are loaded.
     pub(crate) fn lose(
         &self,
         connection: u32,
@@ -34,8 +34,8 @@ impl Connections<'_> {
         }
     }
 
-    /// A connection stands again, if it was lost: `parked` is given what it tells of, and the rooms in memory that
-    /// were told of its loss learn it by `tell`, and whether no other one that tells of them is lost.
+    /// Records that a connection stands again, if it was lost. `parked` gets the channels that it serves. The rooms in
+    /// memory that know of its loss learn it by `tell`, and whether no other connection that serves them is lost.
     pub(crate) fn regain(
         &self,
         connection: u32,
@@ -47,7 +47,7 @@ impl Connections<'_> {
             return;
         };
         let regained = lost.swap_remove(at);
-        // While the list is locked no channel comes into memory: each is either parked or was told.
+        // While the list is locked no channel comes into memory, so each is either parked or knows it.
         parked(&regained.affects);
         drop(lost);
         for room in
@@ -59,13 +59,13 @@ impl Connections<'_> {
         }
     }
 
-    /// Tells a room that has another mode that nothing is heard there.
+    /// Tells a room with a new mode that it hears no messages.
     pub(crate) fn tell_lost(&self, cell: &Arc<RoomCell>) {
         self.publish_and_tell_lost(cell, || {});
     }
 
-    /// Puts a room into the table by `publish`, and tells it which connections are lost. The list stays locked
-    /// until then: that a connection stands again reaches the room afterwards.
+    /// Puts a room into the table by `publish`, and tells it which connections are lost. The list stays locked until
+    /// then, so that the room learns later that a connection stands again.
     pub(crate) fn publish_and_tell_lost<T>(
         &self,
         cell: &Arc<RoomCell>,
@@ -74,7 +74,7 @@ impl Connections<'_> {
         let mut lost = self.runtime.lost.lost();
         let published = publish();
         let affects = |lost: &Lost| caught("a connection's channels", || (lost.affects)(cell.id));
-        // Where that is not known, nothing is taken for heard.
+        // If this is unknown, no message counts as heard.
         let mut affecting: Vec<_> =
             lost.iter_mut().filter(|lost| affects(lost).unwrap_or(true)).collect();
         for lost in &mut affecting {

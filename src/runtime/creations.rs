@@ -9,11 +9,11 @@ use dirigent_core::Timestamp;
 use crate::AgentId;
 use crate::settings::Pace;
 
-/// No further channel may be created now.
+/// The error if no further channel may be created now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooMany {
     pub(crate) limit: Pace,
-    /// After this long it may be tried again; `None`: never.
+    /// The time after which it may be tried again. `None` means never.
     pub(crate) retry_after: Option<Duration>,
 }
 
@@ -23,11 +23,11 @@ pub(crate) struct Creations {
     counted: Mutex<HashMap<AgentId, Moments>>,
 }
 
-/// When channels were created, in ascending order.
+/// The times of created channels, in ascending order.
 type Moments = Vec<Timestamp>;
 
-/// A creation that counts while it is under way. Afterwards it counts if it was started, unless
-/// [`Creation::created_nothing`] was called. A future that is dropped in between leaves it counted.
+/// A creation that counts while it is in progress. Afterwards it counts if it was started, unless
+/// [`Creation::created_nothing`] was called. If the future is dropped in between, it stays counted.
 #[derive(Debug)]
 pub(crate) struct Creation<'a> {
     creations: &'a Creations,
@@ -41,7 +41,7 @@ impl Creations {
     ///
     /// # Errors
     ///
-    /// Where the limit is reached; then nothing was counted.
+    /// Fails if the limit is reached. In that case it is not counted.
     pub(crate) fn begin(
         &self,
         now: Timestamp,
@@ -73,12 +73,12 @@ impl Creations {
 }
 
 impl Creation<'_> {
-    /// From now on a channel may come of it.
+    /// Records that a channel may be created from now on.
     pub(crate) const fn start(&mut self) {
         self.remains = true;
     }
 
-    /// It is certain that no channel came of it.
+    /// Records that it surely created no channel.
     pub(crate) const fn created_nothing(&mut self) {
         self.remains = false;
     }

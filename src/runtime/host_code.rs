@@ -1,8 +1,8 @@
 //! Runs code of the host, so that a panic in it ends neither the driver nor other channels.
 //!
-//! Unwind safety is asserted, and this is why it holds: what the host's code may leave half done is its own. It gets values
-//! and shared references to the library's state only through methods that finish what they begin, and what it was asked
-//! for is not used once it has panicked. It is treated as a request that was made and not answered.
+//! Unwind safety is asserted for this reason: the host's code may leave only its own state half done. It gets values,
+//! and shared references to the library's state only through methods that finish what they begin. After a panic its
+//! answer is not used, and the request counts as made and not answered.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ use futures_util::{FutureExt, TryFutureExt};
 use crate::Clock;
 use crate::values::error::{ApiError, ErrorKind};
 
-/// What the host's code said when it panicked: the source of the error that is reported in the place of its answer.
+/// The message of a panic in the host's code. It is the source of the error that replaces its answer.
 #[derive(Debug, thiserror::Error)]
 #[error("the host's code panicked: {0}")]
 pub(crate) struct Panicked(pub(crate) Arc<str>);
@@ -28,14 +28,14 @@ impl Panicked {
     }
 }
 
-/// The error of a request whose answer is a panic: whether it was carried out is unknown.
+/// Returns the error of a request that panicked. It is unknown whether the request was carried out.
 pub(crate) fn no_answer(what: &str, payload: &(dyn Any + Send)) -> ApiError {
     let panicked = Panicked::from_payload(payload);
     tracing::error!(%what, panic = %panicked.0, "the host's code panicked; it counts as a request without an answer");
     ApiError::new(ErrorKind::NoAnswer).with_source(panicked)
 }
 
-/// Does something of the host's. `None` if that panicked.
+/// Runs a function of the host. `None` if it panicked.
 pub(crate) fn caught<T>(what: &str, work: impl FnOnce() -> T) -> Option<T> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => Some(done),
@@ -47,7 +47,7 @@ pub(crate) fn caught<T>(what: &str, work: impl FnOnce() -> T) -> Option<T> {
     }
 }
 
-/// Waits for something of the host's. An `async fn` would keep room for `work` twice.
+/// Waits for a future of the host. An `async fn` would keep room for `work` twice.
 pub(crate) fn answered<T>(
     what: &str,
     work: impl Future<Output = T>,
@@ -55,7 +55,7 @@ pub(crate) fn answered<T>(
     AssertUnwindSafe(work).catch_unwind().map_err(move |payload| no_answer(what, &*payload))
 }
 
-/// Waits for something, but not for ever. Where the host's code panics in it, no answer came.
+/// Waits for a future, at most for the time limit. If the host's code panics in it, no answer came.
 pub(crate) async fn within<T>(
     clock: &dyn Clock,
     limit: Duration,
@@ -65,7 +65,7 @@ pub(crate) async fn within<T>(
     tokio::select! {
         biased;
         done = answered("a request", work) => done,
-        // Made when it is first polled: work that is ready at once costs no timer.
+        // It is made when it is first polled, so that work that is ready at once costs no timer.
         () = async { clock.sleep_until(deadline).await } => Err(ApiError::new(ErrorKind::NoAnswer)),
     }
 }

@@ -6,16 +6,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::ChannelId;
 use crate::room::inbox::Leftovers;
 
-/// How much memory it takes at most, about, in bytes. Above, what waits longest is lost.
+/// The most memory that leftovers take, about, in bytes. Above it the oldest are lost.
 const BYTES_MAX: usize = 16 * 1_024 * 1_024;
-/// In how many channels something waits at most.
+/// The most channels with leftovers.
 const CHANNELS_MAX: usize = 4_096;
 
-/// Of each channel that left memory what was not posted and is still to be handed back. No record has it, since stores see no
-/// more of what agents say than they must.
+/// The unposted texts of each channel that left memory, for its agents. No record has them, because stores see no more
+/// of agents' texts than they must.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
-    /// The one that left memory first comes first.
+    /// The channels, in the order in which they left memory.
     channels: Mutex<VecDeque<(ChannelId, Leftovers)>>,
 }
 
@@ -24,7 +24,7 @@ impl Shelf {
         self.channels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The channel leaves memory.
+    /// Keeps the leftovers of a channel that leaves memory.
     pub(super) fn keep(&self, channel: ChannelId, leftovers: Leftovers) {
         if leftovers.is_empty() {
             return;
@@ -42,7 +42,7 @@ impl Shelf {
         }
     }
 
-    /// The channel is in memory again, or is not this process's any more.
+    /// Takes the leftovers of a channel that is in memory again, or that no longer belongs to this process.
     pub(super) fn take(&self, channel: ChannelId) -> Option<Leftovers> {
         let mut channels = self.lock();
         let at = channels.iter().position(|(known, _)| *known == channel)?;

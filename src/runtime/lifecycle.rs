@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use crate::values::call_error::DriverEnd;
 use crate::values::stage::DriverStage;
 
-/// Whether the driver lives.
+/// The stage of the driver's life.
 #[derive(Debug, Default)]
 pub(crate) struct Lifecycle {
     stage: AtomicU8,
@@ -28,19 +28,19 @@ impl Lifecycle {
         }
     }
 
-    /// Goes on to a later stage; never back.
+    /// Goes on to a later stage, and never back.
     pub(crate) fn reach(&self, stage: DriverStage) {
         self.stage.fetch_max(stage as u8, Ordering::AcqRel);
         self.changed.notify_waiters();
     }
 
-    /// The driver ends because of this, unless it ends because of something else already.
+    /// Ends the driver with this reason, unless it already ends with another.
     pub(crate) fn end_by(&self, end: DriverEnd) {
         // The first one counts.
         let _ = self.end.set(end);
     }
 
-    /// Why the driver has ended, or ends.
+    /// Returns why the driver has ended, or ends.
     pub(crate) fn end(&self) -> DriverEnd {
         self.end.get().cloned().unwrap_or(DriverEnd::ShutDown)
     }

@@ -8,10 +8,10 @@ use dirigent_core::Timestamp;
 
 use crate::ChannelId;
 
-/// Whether a connection tells of a channel.
+/// Says whether a connection serves a channel.
 pub(crate) type Affects = dyn Fn(ChannelId) -> bool + Send + Sync;
 
-/// Every connection that is lost, by the number that the host gave it.
+/// The lost connections, by the number that the host gave each.
 #[derive(Debug, Default)]
 pub(crate) struct LostConnections {
     lost: Mutex<Vec<Lost>>,
@@ -21,7 +21,7 @@ pub(super) struct Lost {
     pub(super) connection: u32,
     pub(super) since: Timestamp,
     pub(super) affects: Box<Affects>,
-    /// The channels that were told of it: these, and no others, are told when it stands again.
+    /// The channels that know of the loss. Only these learn it when the connection stands again.
     pub(super) told: HashSet<ChannelId>,
 }
 
@@ -30,7 +30,7 @@ impl LostConnections {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All connections stand again.
+    /// Records that all connections stand again.
     pub(crate) fn clear(&self) {
         self.lost().clear();
     }

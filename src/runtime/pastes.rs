@@ -1,7 +1,7 @@
 //! Reads the long pastes of people, which the chat turns into files.
 //!
-//! Discord's client makes a file of what a person types beyond 2,000 characters: `message.txt`, in a message without words. It is
-//! what that person said, so it is read for agents, and no other file is.
+//! If a person types more than 2,000 characters, Discord's client makes a file of it: `message.txt`, in a message
+//! without words. That file is the text of the person, so the library reads it for agents, and it reads no other file.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,22 +16,22 @@ use crate::{ChatMessage, Clock, DiscordApi};
 
 /// The name that Discord's client gives the file.
 const NAME: &str = "message.txt";
-/// The most of a paste that is read, in bytes.
+/// The most bytes of a paste that are read.
 const BYTES_MAX: usize = 32 << 10;
-/// The most pastes that are read for one turn or transcript: the newest.
+/// The most pastes that are read for one turn or transcript. The newest are read.
 const READ_MAX: usize = 8;
-/// The most pastes that stay in memory: 1 MiB.
+/// The most pastes that stay in memory, which is 1 MiB.
 const KEPT_MAX: usize = 32;
-/// What stands behind a paste that is longer.
+/// The text behind a paste that is longer.
 const CUT: &str = "\n(The rest of this file is left out.)";
 
-/// Reads pastes, each once as long as it is among the newest of this process.
+/// Reads pastes. Each is read once while it is among the newest of this process.
 pub(crate) struct Pastes {
     discord: Arc<dyn DiscordApi>,
     clock: Arc<dyn Clock>,
-    /// How long all reads for one turn or transcript may take.
+    /// The time limit of all reads for one turn or transcript.
     limit: Duration,
-    /// By message, the newest last. `None`: it is no text, or is gone.
+    /// The pastes by message, the newest last. `None` if the file is no text, or is gone.
     kept: Mutex<VecDeque<(MessageId, Option<Arc<str>>)>>,
 }
 
@@ -44,12 +44,13 @@ impl Pastes {
         Self { discord, clock, limit, kept: Mutex::default() }
     }
 
-    /// Whether any of these messages is a paste that was not read.
+    /// Returns whether any of these messages is a paste that was not read.
     pub(crate) fn are_among(messages: &[Arc<ChatMessage>]) -> bool {
         messages.iter().any(|message| paste(message).is_some())
     }
 
-    /// Writes into these messages, oldest first, what the pastes among them say. Those that cannot be read stay files.
+    /// Writes the texts of pastes into these messages, which are ordered oldest first. Files that cannot be read stay
+    /// files.
     pub(crate) async fn read_into(&self, messages: &mut [Arc<ChatMessage>]) {
         if Self::are_among(messages) {
             self.read_all(messages).boxed().await;
@@ -58,7 +59,7 @@ impl Pastes {
 
     async fn read_all(&self, messages: &mut [Arc<ChatMessage>]) {
         let pastes = messages.iter_mut().rev().filter(|message| paste(message).is_some());
-        // While the file host hangs, a turn waits for it as long as for one file.
+        // While the file host hangs, a turn waits for all files as long as for one.
         let ends = self.clock.now() + self.limit;
         for message in pastes.take(READ_MAX) {
             let Some(text) = self.read(message, ends.since(self.clock.now())).await else {
@@ -100,7 +101,7 @@ impl Pastes {
     }
 }
 
-/// The file that is all that a person said.
+/// Returns the file, if it is everything that a person wrote.
 fn paste(message: &ChatMessage) -> Option<&Attachment> {
     // Most messages have no file.
     let [file] = message.attachments.as_slice() else {
