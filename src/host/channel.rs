@@ -12,8 +12,8 @@ use crate::runtime::workers::Work;
 use crate::{AgentId, CallError, ChannelId, Dirigent};
 
 /// One channel of a [`Dirigent`]. With it you ask whether an agent may speak there, you steer the channel, and you read
-/// its status. It is only a borrow and an id, so it is cheap to create. It exists even if the channel does not exist or
-/// has no mode.
+/// its status. It is only a borrow and an id, so it is cheap to create. You can create it even if the channel does not
+/// exist or has no mode.
 ///
 /// Every call returns within a bounded time.
 ///

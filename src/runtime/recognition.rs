@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use dirigent_core::{AgentKey, Cause, Transition};
 use rustc_hash::FxHashMap;
 
-/// From this number of replies in a row that were not recognised, it is reported.
+/// The number of unrecognised replies in a row from which it is reported.
 const REPORTED_FROM: u32 = 3;
 
-/// For each agent, how many replies in a row were not recognised in what was posted, in any channel.
+/// The number of replies of each agent in a row that were not recognised in what was posted, in any channel.
 #[derive(Debug, Default)]
 pub(crate) struct Recognition {
     streaks: Mutex<FxHashMap<AgentKey, Streak>>,
@@ -17,7 +17,7 @@ pub(crate) struct Recognition {
 #[derive(Debug, Default)]
 struct Streak {
     length: u32,
-    /// Whether the log has said so since the process began.
+    /// `true` if the log has said so since the process began.
     is_logged: bool,
 }
 
@@ -26,8 +26,8 @@ impl Recognition {
         self.streaks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of how a turn ended. Returns the number of replies in a row that were not recognised, where that
-    /// is to be logged: once for each agent.
+    /// Records how a turn ended. Returns the number of unrecognised replies in a row if it must be logged, which is
+    /// once for each agent.
     pub(crate) fn note(&self, transition: &Transition) -> Option<u32> {
         let agent = transition.agent?;
         let cause = transition.cause;
@@ -46,7 +46,7 @@ impl Recognition {
         None
     }
 
-    /// How many of the agent's replies in a row were not recognised, where these are enough to be reported.
+    /// Returns how many of the agent's replies in a row were not recognised, if these are enough to report.
     pub(crate) fn unrecognised(&self, agent: AgentKey) -> Option<u32> {
         let length = self.streaks().get(&agent)?.length;
         (length >= REPORTED_FROM).then_some(length)

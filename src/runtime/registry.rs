@@ -15,26 +15,27 @@ use crate::settings::ObservedBot;
 use crate::values::error::ApiError;
 use crate::{Agent, AgentId, ChatMessage, DiscordApi, UserId};
 
-/// An agent that the library calls, and the account it speaks with.
+/// An agent that the library calls, and its account.
 #[derive(Clone)]
 pub(crate) struct Hosted {
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) discord: Arc<dyn DiscordApi>,
 }
 
-/// How a registry differs from the one that was read before.
+/// The changes of a registry since it was read before.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
     pub(crate) gone: Vec<AgentKey>,
-    /// Registered from now on, or with another account. None when the registry is read for the first time.
+    /// The agents that are registered from now on, or with another account. It is empty when the registry is read for
+    /// the first time.
     pub(crate) new: Vec<AgentKey>,
 }
 
-/// Who is registered, and which agents the library calls.
+/// The registered agents, and those that the library calls.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     current: RwLock<Current>,
-    /// Held from the read of the registry until its result has taken the old one's place.
+    /// Held from the read of the registry until its result has replaced the old one.
     loading: tokio::sync::Mutex<()>,
 }
 
@@ -42,11 +43,11 @@ pub(crate) struct Registry {
 struct Current {
     directory: Arc<Directory>,
     hosts: HashMap<AgentId, Hosted>,
-    /// Those that run without asking.
+    /// The agents that run without asking.
     observed: HashMap<AgentId, Arc<ObservedBot>>,
-    /// The same for agents that have a key: a turn looks them up by that.
+    /// The hosted agents that have a key, because a turn looks them up by key.
     by_key: FxHashMap<AgentKey, Hosted>,
-    /// Who answers people that speak during a turn.
+    /// The orchestrator that answers people who write during a turn.
     orchestrator: Option<Arc<dyn Orchestrator>>,
 }
 
@@ -82,12 +83,12 @@ impl Registry {
         self.current.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The directory as it is now.
+    /// Returns the current directory.
     pub(crate) fn directory(&self) -> Arc<Directory> {
         Arc::clone(&self.read().directory)
     }
 
-    /// The same, and whether there is an orchestrator.
+    /// Returns the current directory, and whether there is an orchestrator.
     pub(crate) fn directory_and_orchestrator(&self) -> (Arc<Directory>, bool) {
         let current = self.read();
         (Arc::clone(&current.directory), current.orchestrator.is_some())
@@ -99,11 +100,11 @@ impl Registry {
 
     pub(crate) fn set_orchestrator(&self, orchestrator: Option<Arc<dyn Orchestrator>>) {
         let replaced = std::mem::replace(&mut self.write().orchestrator, orchestrator);
-        // Outside the lock: it is the host's code.
+        // This is outside of the lock, because it is the host's code.
         drop(replaced);
     }
 
-    /// The hosted agents, in the order of their ids, with their accounts.
+    /// Returns the hosted agents, in the order of their ids, with their accounts.
     pub(crate) fn hosts(&self) -> Vec<(AgentId, Arc<dyn DiscordApi>)> {
         let current = self.read();
         let hosts = current.hosts.iter();
@@ -113,13 +114,13 @@ impl Registry {
         hosts
     }
 
-    /// Waits until no other load is under way. To be held until [`Registry::load`] has returned.
+    /// Waits until no other load is in progress. Hold the guard until [`Registry::load`] has returned.
     pub(crate) async fn start_load(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.loading.lock().await
     }
 
-    /// Takes over the entries, handing out keys to agents that have none. Returns the agents that are
-    /// not registered any more, and those that are from now on.
+    /// Replaces the entries, and gives keys to agents that have none. Returns the agents that are no longer registered,
+    /// and the new ones.
     pub(crate) async fn load(
         &self,
         moderator: UserId,
@@ -149,14 +150,14 @@ impl Registry {
             tracing::warn!(%agent, "a hosted agent is not in the registry, or has the library's own account: it has no turns");
         }
         let gone = current.directory.gone_in(&fresh);
-        // Before the first load no agent is known, and none is new.
+        // Before the first load no agent is known, so none is new.
         let is_first = current.directory.moderator().is_none();
         let new = if is_first { Vec::new() } else { fresh.new_since(&current.directory) };
         current.take(fresh);
         Ok(Changes { gone, new })
     }
 
-    /// Hosts an agent from now on, or replaces what speaks for it.
+    /// Hosts an agent from now on, or replaces the code that speaks for it.
     pub(crate) fn host(&self, agent: AgentId, hosted: Hosted) {
         let mut current = self.write();
         current.hosts.insert(agent, hosted);
@@ -164,7 +165,7 @@ impl Registry {
         current.take(directory);
     }
 
-    /// Hosts the agent no longer; `false` if it was not hosted.
+    /// Stops hosting the agent. Returns `false` if it was not hosted.
     pub(crate) fn unhost(&self, agent: &AgentId) -> bool {
         let mut current = self.write();
         let was = current.hosts.remove(agent).is_some();
@@ -173,50 +174,50 @@ impl Registry {
         was
     }
 
-    /// What speaks for an agent, and its id.
+    /// Returns the code that speaks for an agent, and its id.
     pub(crate) fn hosted(&self, agent: AgentKey) -> Option<(AgentId, Hosted)> {
         let current = self.read();
         let hosted = current.by_key.get(&agent)?.clone();
         Some((current.directory.name(agent)?.clone(), hosted))
     }
 
-    /// The account that an agent speaks with.
+    /// Returns the account of an agent.
     pub(crate) fn account(&self, agent: AgentKey) -> Option<Arc<dyn DiscordApi>> {
         Some(Arc::clone(&self.read().by_key.get(&agent)?.discord))
     }
 
-    /// The key of a registered agent.
+    /// Returns the key of a registered agent.
     pub(crate) fn key(&self, agent: &AgentId) -> Option<AgentKey> {
         self.read().directory.key(agent)
     }
 
-    /// An agent's id, registered or not any more.
+    /// Returns an agent's id, whether or not it is still registered.
     pub(crate) fn name(&self, key: AgentKey) -> Option<AgentId> {
         self.read().directory.name(key).cloned()
     }
 
-    /// An agent's id as the log shows it.
+    /// Returns an agent's id as the log shows it.
     pub(crate) fn log_name(&self, agent: AgentKey) -> AgentId {
         self.name(agent).unwrap_or_else(|| "unknown".into())
     }
 
-    /// The library's own account.
+    /// Returns the library's own account.
     pub(crate) fn moderator(&self) -> Option<UserId> {
         self.directory().moderator()
     }
 
-    /// The accounts of all registered agents.
+    /// Returns the accounts of all registered agents.
     pub(crate) fn accounts(&self) -> Vec<UserId> {
         self.directory().accounts()
     }
 
-    /// Whether the message's author is an agent whose replies this process posts.
+    /// Returns whether the message's author is an agent whose replies this process posts.
     pub(crate) fn is_of_hosted(&self, message: &ChatMessage) -> bool {
         let directory = self.directory();
         matches!(directory.author(message), Author::Agent(agent) if directory.is_hosted(agent))
     }
 
-    /// The observed agent with this account.
+    /// Returns the observed agent with this account.
     pub(crate) fn observed_by_account(&self, user: UserId) -> Option<AgentKey> {
         let directory = self.directory();
         directory.of_user(user).filter(|agent| directory.observed(*agent).is_some())

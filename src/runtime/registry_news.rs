@@ -10,7 +10,7 @@ use crate::values::stage::DriverStage;
 /// The wait before a registry that could not be read is read again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Follows the changes that the registry tells of.
+/// Follows the changes that the registry reports.
 pub(super) struct RegistryNews<'r> {
     pub(super) runtime: &'r Arc<Runtime>,
 }
@@ -27,12 +27,12 @@ impl RegistryNews<'_> {
         }
     }
 
-    /// Waits for a change, and reads until one read succeeds: the registry reports a change once.
+    /// Waits for a change, and reads until one read succeeds, because the registry reports a change once.
     async fn next(&self) {
         let runtime = self.runtime;
         let changed = async { runtime.identities.changed_elsewhere().await };
         if answered("the registry's changes", changed).await.is_err() {
-            // Something may have changed: it is read, after a while, since this may go on.
+            // Something may have changed, so the registry is read after a while, because this may go on.
             runtime.clock.sleep_until(runtime.clock.now() + AGAIN).await;
         }
         while let Err(error) = runtime.reload_registry().await {

@@ -12,7 +12,7 @@ use crate::runtime::host_code::caught;
 use crate::{AgentId, ChannelId, UserId};
 
 impl Runtime {
-    /// What surely keeps these accounts from writing in the channel.
+    /// Returns what surely keeps these accounts from writing in the channel.
     pub(crate) fn write_bars(
         &self,
         channel: ChannelId,
@@ -22,7 +22,7 @@ impl Runtime {
         caught("who may not write", bars).unwrap_or_default()
     }
 
-    /// What the library's own account surely may not do in the channel.
+    /// Returns the permissions that the library's own account surely lacks in the channel.
     pub(crate) fn own_lacks(&self, channel: ChannelId) -> OwnLacks {
         let write_bar = self.write_bar(channel, self.registry.moderator());
         let sees = write_bar.is_none_or(WriteBar::sees_channel);
@@ -30,8 +30,9 @@ impl Runtime {
         OwnLacks { write_bar, is_history_hidden }
     }
 
-    /// Logs what the library's own account lacks in the channel, once until that changes. It looks at channels that are not
-    /// in memory, too, because a moderator that does not see a channel hears no message that would load it.
+    /// Logs the permissions that the library's own account lacks in the channel, once until that changes. It includes
+    /// channels that are not in memory, because a moderator that does not see a channel hears no message that would
+    /// load it.
     pub(crate) fn tell_lacks(&self, channel: ChannelId) {
         let keeps_turns = self.rooms.may_keep_turns(channel);
         let lacks = if keeps_turns { self.own_lacks(channel) } else { OwnLacks::NONE };
@@ -48,15 +49,16 @@ impl Runtime {
         }
     }
 
-    /// What surely keeps this account from writing in the channel.
+    /// Returns what surely keeps this account from writing in the channel.
     pub(crate) fn write_bar(&self, channel: ChannelId, user: Option<UserId>) -> Option<WriteBar> {
         let user = user?;
         let bars = self.write_bars(channel, &[user]);
         bars.into_iter().find(|(one, _)| *one == user).map(|(_, bar)| bar)
     }
 
-    /// Rights in these channels may have changed: accounts that ask nothing for a while ask again, and channels look anew.
-    /// What is not in memory looks when it is loaded; where something waits for an agent, that is now.
+    /// Handles that permissions in these channels may have changed. Accounts that stopped asking for a while ask again,
+    /// and channels look again. A channel that is not in memory looks when it is loaded. If something waits for an
+    /// agent there, it is loaded now.
     pub(crate) fn rights_changed(&self, channels: &[ChannelId]) {
         let hosts = self.registry.hosts().into_iter().map(|(_, discord)| discord);
         for account in hosts.chain([Arc::clone(&self.discord)]) {
@@ -72,12 +74,12 @@ impl Runtime {
         self.catch_up.call(self.rooms.awaiting_agents().into_iter().filter(waits));
     }
 
-    /// Tells a channel in memory who may not write there.
+    /// Tells a channel in memory which agents may not write there.
     pub(crate) fn tell_rights(&self, cell: &Arc<RoomCell>) {
         self.update_cell(cell, None, |state, cx, now| self.look_at_rights(state, cx, now));
     }
 
-    /// The same, under the cell's lock: what reaches the room later is newer.
+    /// Tells it under the cell's lock, so that later news is newer.
     pub(super) fn look_at_rights(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) {
         let channel = state.room.id();
         if !state.room.look().machine().view().mode().keeps_turns() {
@@ -85,7 +87,7 @@ impl Runtime {
         }
         let bars = self.write_bars(channel, &cx.directory.accounts());
         let barred = |(user, bar): (UserId, WriteBar)| {
-            // Who does not see the channel is not in its list.
+            // An agent that does not see the channel is not in its list.
             let key = cx.directory.of_user(user).filter(|_| bar.sees_channel());
             key.map(|key| (key, bar))
         };

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::ChatMessage;
 
-/// Whether the host tells anything at all, and whether people's messages come without anything in them.
+/// Knows whether the host reports anything at all, and whether people's messages come without any content.
 #[derive(Debug, Default)]
 pub(crate) struct Sight {
     told: AtomicBool,
@@ -14,28 +14,28 @@ pub(crate) struct Sight {
 }
 
 impl Sight {
-    /// The host has told something of the chat.
+    /// Records that the host has reported something of the chat.
     pub(crate) fn told(&self) {
         self.told.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the host has ever told anything of the chat.
+    /// Returns whether the host has ever reported anything of the chat.
     pub(crate) fn is_told(&self) -> bool {
         self.told.load(Ordering::Relaxed)
     }
 
-    /// Looks at a message that was pushed. It logs the first of this process in which nothing can be seen.
+    /// Checks a message that was pushed. It logs the first one of this process without visible content.
     pub(crate) fn look_at(&self, message: &ChatMessage) {
         if message.hides_all() {
             self.see_nothing_of(message);
         } else if message.is_by_person() && !message.content.contains("<@") {
-            // Discord shows a message that mentions the bot all the same.
+            // Discord shows a message that mentions the bot even without the intent.
             self.is_blind.store(false, Ordering::Relaxed);
         }
     }
 
-    /// Looks at messages that were read, because they came while nothing was pushed. Only a push shows that something can be
-    /// seen: the gateway must be asked for the intent, and the history need not.
+    /// Checks messages that were read because they came while nothing was pushed. Only a push proves that content is
+    /// visible, because the gateway needs the intent, and the history does not.
     pub(crate) fn look_at_page(&self, page: &[ChatMessage]) {
         let said = page.iter().filter(|message| message.is_by_person());
         if let Some(hidden) = said.max_by_key(|message| message.id).filter(|it| it.hides_all()) {
@@ -53,13 +53,14 @@ impl Sight {
         }
     }
 
-    /// Without the intent Discord shows some messages all the same, for example replies that ping the bot. The log says it once.
+    /// Returns whether to log it. Without the intent Discord still shows some messages, for example replies that ping
+    /// the bot. The log says it once.
     fn is_to_be_logged(&self) -> bool {
         self.is_blind.store(true, Ordering::Relaxed);
         !self.is_logged.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether the newest message of a person had nothing in it.
+    /// Returns whether the newest message of a person had no content.
     pub(crate) fn is_blind(&self) -> bool {
         self.is_blind.load(Ordering::Relaxed)
     }

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::room::Room;
 
-/// What all channels together keep in memory for agents that are still to be handed it.
+/// The memory of all channels together for messages that agents still have to get.
 #[derive(Debug)]
 pub(crate) struct TextBudget {
     bytes: AtomicUsize,
     most: usize,
 }
 
-/// The part of it that is one channel's, for as long as the channel is in memory.
+/// The share of one channel, for as long as the channel is in memory.
 #[derive(Debug)]
 pub(super) struct TextShare {
     budget: Arc<TextBudget>,
@@ -24,18 +24,18 @@ impl TextBudget {
         Arc::new(Self { bytes: AtomicUsize::new(0), most })
     }
 
-    /// Whether it is more than it may be.
+    /// Returns whether it is more than allowed.
     pub(super) fn is_spent(&self) -> bool {
         self.bytes.load(Ordering::Relaxed) > self.most
     }
 
-    /// Whether there is room again.
+    /// Returns whether there is room again.
     pub(super) fn is_low(&self) -> bool {
-        // Not each message is to make room for the next one.
+        // Otherwise each message would have to make room for the next one.
         self.bytes.load(Ordering::Relaxed) <= self.most / 4 * 3
     }
 
-    /// The channel's texts take as much as the room says.
+    /// Records how much memory the room's texts take.
     pub(super) fn note(self: &Arc<Self>, share: &mut Option<TextShare>, room: &Room) {
         let bytes = room.look().text_bytes();
         if bytes != share.as_ref().map_or(0, |share| share.bytes) {

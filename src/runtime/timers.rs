@@ -8,11 +8,11 @@ use tokio::sync::Notify;
 
 use crate::ChannelId;
 
-/// When which channel wants to be told that time passed.
+/// The deadlines of all channels.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     due: Mutex<BTreeSet<(Timestamp, ChannelId)>>,
-    /// Tells the driver that the earliest deadline came nearer.
+    /// Notifies the driver that the earliest deadline came nearer.
     changed: Notify,
 }
 
@@ -37,7 +37,7 @@ impl Timers {
         }
     }
 
-    /// Something else may be due earlier now.
+    /// Notifies the driver that something else may be due earlier now.
     pub(crate) fn wake(&self) {
         self.changed.notify_one();
     }
@@ -47,7 +47,7 @@ impl Timers {
         due.first().map(|(at, _)| *at)
     }
 
-    /// A channel whose deadline has passed. It stays until its deadline is moved.
+    /// Returns the channels whose deadline has passed. A channel stays until its deadline is moved.
     pub(crate) fn overdue(&self, now: Timestamp) -> Vec<ChannelId> {
         let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         due.iter().take_while(|(at, _)| *at <= now).map(|(_, channel)| *channel).collect()

@@ -12,11 +12,11 @@ use crate::settings::limits::WORK_TIME;
 use crate::values::error::ErrorKind;
 use crate::{ChannelId, DiscordApi};
 
-/// What is shown lasts ten seconds; it is shown again a little before.
+/// The interval of typing indicators. One lasts ten seconds, and the next comes a little before its end.
 const AGAIN_AFTER: Duration = Duration::from_secs(8);
 
 impl Performer {
-    /// Waits for the agent, and shows meanwhile that it is typing.
+    /// Waits for the agent, and shows that it is typing while it waits.
     pub(super) async fn while_typing<T>(
         &self,
         channel: ChannelId,
@@ -31,7 +31,7 @@ impl Performer {
         }
     }
 
-    /// Returns when it is of no use any more: the run was taken away, or the chat refuses it.
+    /// Returns when it is no longer useful, because the run was taken away, or the chat refuses it.
     async fn show_typing(&self, channel: ChannelId, link: &TurnLink, discord: &dyn DiscordApi) {
         while !link.is_cancelled() {
             let shown = within(self.clock.as_ref(), WORK_TIME, discord.typing(channel)).await;

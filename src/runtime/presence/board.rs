@@ -10,13 +10,13 @@ use crate::runtime::events::Failed;
 use crate::settings::Heartbeat;
 use crate::{ChannelId, Clock};
 
-/// Who is online, told by hosts and by time.
+/// Knows which agents are online, from reports of hosts and from the time.
 pub(crate) struct PresenceBoard {
     presence: Mutex<Presence>,
     clock: Arc<dyn Clock>,
-    /// Whether heartbeats are expected.
+    /// `true` if heartbeats are expected.
     is_watching: bool,
-    /// Whether a call of any agent has failed.
+    /// `true` if a call of any agent has failed.
     has_failed: AtomicBool,
 }
 
@@ -31,12 +31,12 @@ impl PresenceBoard {
         }
     }
 
-    /// Which agents are online. While this is locked, nothing else gets locked.
+    /// Locks the agents' presence. While it is locked, nothing else may be locked.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Presence> {
         self.presence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The agent asked to speak or ended a run.
+    /// Records that the agent asked to speak or ended a run.
     pub(crate) fn sign_of_life(&self, agent: AgentKey) {
         if self.is_watching {
             let now = self.clock.now();
@@ -44,7 +44,8 @@ impl PresenceBoard {
         }
     }
 
-    /// A call of the agent ended. Returns whether it is offline from now on, since `most` failed in a row.
+    /// Records the end of a call. Returns whether the agent is offline from now on, because `most` calls failed in a
+    /// row.
     pub(super) fn call_ended(
         &self,
         of: (AgentKey, Option<(ChannelId, TurnId)>),
@@ -57,7 +58,7 @@ impl PresenceBoard {
         self.lock().call_ended(of, failed, most)
     }
 
-    /// These agents are registered from now on.
+    /// Records that these agents are registered from now on.
     pub(crate) fn registered(&self, agents: &[AgentKey]) {
         let mut presence = self.lock();
         for agent in agents {
@@ -65,27 +66,27 @@ impl PresenceBoard {
         }
     }
 
-    /// Whether a call of any agent has failed in this process.
+    /// Returns whether a call of any agent has failed in this process.
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Acquire)
     }
 
-    /// The calls of the agent that failed since one succeeded, in any channel of this process.
+    /// Returns the calls of the agent that failed since the last success, in any channel of this process.
     pub(crate) fn failures(&self, agent: AgentKey) -> Option<FailedCalls> {
         self.lock().failures(agent)
     }
 
-    /// When the next agent counts as offline, if nothing is heard of it before.
+    /// Returns when the next agent counts as offline, if it gives no sign before.
     pub(crate) fn next_silence(&self) -> Option<Timestamp> {
         if self.is_watching { self.lock().next_silence() } else { None }
     }
 
-    /// The agents that are offline from now on, since their heartbeats are missing.
+    /// Returns the agents that are offline from now on, because their heartbeats are missing.
     pub(super) fn expire(&self, now: Timestamp) -> Vec<AgentKey> {
         if self.is_watching { self.lock().expire(now) } else { Vec::new() }
     }
 
-    /// What a channel was not told that was told of everything up to this epoch.
+    /// Returns the news for a channel that got all news up to this epoch.
     pub(super) fn news_since(&self, epoch: &mut u64) -> Vec<Input> {
         let presence = self.lock();
         let news = presence.news_since(*epoch);

@@ -13,7 +13,7 @@ use crate::runtime::events::{AgentFailure, EventOrLag, Failed};
 use crate::{AgentId, ChannelId};
 
 impl Runtime {
-    /// Marks the agents offline whose heartbeats are missing.
+    /// Marks agents with missing heartbeats as offline.
     pub(crate) fn miss_heartbeats(self: &Arc<Self>, now: Timestamp) {
         let silent = self.presence.expire(now);
         for agent in &silent {
@@ -24,7 +24,7 @@ impl Runtime {
         }
     }
 
-    /// A call of a hosted agent ended. One that fails too often in a row counts as offline.
+    /// Handles the end of a hosted agent's call. An agent that fails too often in a row counts as offline.
     pub(crate) fn call_ended(
         self: &Arc<Self>,
         channel: ChannelId,
@@ -47,7 +47,7 @@ impl Runtime {
         }
     }
 
-    /// Tells the host that an agent failed.
+    /// Reports to the host that an agent failed.
     fn tell_failure(&self, failure: AgentFailure) {
         if let Some(hook) = &self.on_agent_error {
             let told = catch_unwind(AssertUnwindSafe(|| hook(&failure)));
@@ -55,22 +55,22 @@ impl Runtime {
                 tracing::error!("the hook for failed agents panicked");
             }
         }
-        // It is no error when the host has no listener.
+        // It is no error if the host has no listener.
         let _ = self.events.send(EventOrLag::AgentFailed(failure));
     }
 
-    /// Tells every channel in memory, and those that are not and in which something waits for an agent: they were left to
-    /// the next look at the history, which may be never.
+    /// Tells every channel in memory, and those that are not and in which something waits for an agent. Otherwise these
+    /// would learn it at the next look at the history, which may be never.
     pub(crate) fn tell_all(&self) {
         for room in self.rooms.all_awake() {
             self.tell_news(&room);
         }
-        // After the others: a channel that leaves memory meanwhile was told, or is among these.
+        // They come after the others, because a channel that leaves memory in the meantime was told, or is among these.
         self.catch_up.call(self.rooms.awaiting_agents());
     }
 
-    /// Tells a channel in memory what it was not told. What it was told is noted under its lock: it misses
-    /// nothing when it leaves memory meanwhile, and hears of two changes in their order.
+    /// Tells a channel in memory its news. The epoch is noted under its lock, so that it misses nothing if it leaves
+    /// memory in the meantime, and learns of two changes in their order.
     pub(crate) fn tell_news(&self, cell: &Arc<RoomCell>) {
         self.update_cell(cell, None, |state, cx, now| {
             for input in self.presence.news_since(&mut state.epochs.presence) {
@@ -85,7 +85,7 @@ impl Runtime {
     }
 }
 
-/// An agent goes offline: where it has the floor, its turn is lost.
+/// Warns that an agent goes offline. If it has the floor, its turn is lost.
 fn warn_of_turn(room: &Room, cx: &Context<'_>, agent: AgentKey) {
     let view = room.look().machine().view();
     if view.speaker() == Some(agent) {
