@@ -54,7 +54,7 @@ impl Step<'_> {
         if is_awaited || machine.wants(&effect) {
             return false;
         }
-        // What is read first may tell that an earlier process posted it.
+        // The next page may show that an earlier process posted it.
         let restored = &self.turns.restored;
         let is_unseen = effect.ticket().is_some_and(|ticket| restored.is_unseen(ticket));
         if is_unseen && self.marks.is_holding(self.now) {
@@ -66,7 +66,7 @@ impl Step<'_> {
             self.effect_posted(effect, message);
             return true;
         }
-        // Its agent may run because of it: then it is removed once it is seen.
+        // Its agent may run because of it, so it is removed once it is seen.
         if let Some((nonce, post)) = self.lanes.voice.doubtful_post().filter(|_| is_trigger) {
             self.lanes.cleanup.get_or_insert_default().look_for(nonce, post);
             self.lanes.reads.want_backfill(self.turns, self.marks);
@@ -83,8 +83,8 @@ impl Step<'_> {
         self.turns.settle(cx, now, ticket, settlement);
     }
 
-    /// Takes the first step of the trigger at the head of the voice lane, where that is an instant one: the
-    /// run of a hosted agent is permitted, a deferral reports its turn.
+    /// Takes the first step of the trigger at the head of the voice lane, if that step is instant. For example, the run
+    /// of a hosted agent is permitted, or a deferral reports its turn.
     pub(super) fn start_head(&mut self) -> bool {
         let Some(Trigger { ticket, agent, turn, attempt, stamp }) = self.trigger_at_head() else {
             return false;
@@ -117,14 +117,14 @@ impl Step<'_> {
         true
     }
 
-    /// The run that was put off was told: its agent knows that its turn has come.
+    /// Records that a deferred run was told, so that its agent knows that its turn has come.
     pub(super) fn deferral_told(&mut self) {
         if let Some(Trigger { ticket, agent, turn, .. }) = self.trigger_at_head() {
             self.trigger_done(ticket, agent, turn, None);
         }
     }
 
-    /// The agent of the trigger at the head of the voice lane knows that its turn has come.
+    /// Records that the agent of the trigger at the head of the voice lane knows that its turn has come.
     fn trigger_done(
         &mut self,
         ticket: Ticket,
@@ -132,7 +132,7 @@ impl Step<'_> {
         turn: TurnId,
         message: Option<MessageId>,
     ) {
-        // What leaves now finds those who hear.
+        // A trigger that leaves now reaches agents that hear.
         self.lanes.summons.again = false;
         self.lanes.summons.called = message.is_none().then_some(turn);
         self.lanes.voice.pop();
@@ -141,7 +141,7 @@ impl Step<'_> {
         self.settle_effect(ticket, Settlement::Done { message });
     }
 
-    /// Posts the head, or has its agent woken, once that is stored and as long as the machine wants it.
+    /// Posts the head, or lets the waker call its agent, once the state is stored and as long as the machine needs it.
     pub(super) fn offer_effect(
         &mut self,
         (effect, stamp): (Effect, Stamp),
@@ -153,7 +153,7 @@ impl Step<'_> {
         }
         if let Effect::Trigger { ticket, agent, turn, attempt } = effect {
             if self.cx.directory.is_hosted(agent) {
-                // It starts with an event, once what was said of late is in memory.
+                // It starts with an event, once the recent messages are in memory.
                 return Offer::Nothing;
             }
             let is_observed = self.cx.directory.observed(agent).is_some();
@@ -196,7 +196,7 @@ impl Step<'_> {
         })
     }
 
-    /// Adds the hints for an agent whose newest reply said nothing new, and for one that is observed, where there is room for
+    /// Adds the hints for an agent whose newest reply said nothing new, and for an observed agent, if there is room for
     /// them.
     fn with_hints(&self, content: String, effect: &Effect) -> String {
         let (texts, longest) = (&self.cx.settings.texts, self.cx.chat.longest_message());
@@ -221,14 +221,14 @@ impl Step<'_> {
         let is_trigger = matches!(effect, Effect::Trigger { .. });
         let must_wait =
             is_trigger && (self.cx.stage >= DriverStage::Stopping || self.marks.is_holding(now));
-        // Each lets an agent begin, and a part of another one's reply may still be on its way.
+        // Each of them lets an agent begin, and a part of another agent's reply may still be on its way.
         let must_wait = must_wait || (is_trigger || is_reminder) && self.lanes.voice.is_busy();
         let is_due = self.lanes.voice.is_due(now) && self.turns.commit.is_committed(stamp);
         is_held || must_wait || !is_due || !machine.wants(effect)
     }
 
-    /// Posts the head of the voice lane, whichever account says it, if the post is admitted. `agent`: whose pace of
-    /// triggers it counts in. `None` where it would wait too long.
+    /// Posts the head of the voice lane, for whichever account, if the post is admitted. `agent` is the agent whose
+    /// pace of triggers it counts in. `None` if it would wait too long.
     pub(super) fn offer_post(
         &mut self,
         account: Account,
@@ -274,7 +274,7 @@ impl Step<'_> {
         Some(id)
     }
 
-    /// What the head asks for is in the channel.
+    /// Records that the head's post is in the channel.
     pub(super) fn effect_posted(&mut self, effect: Effect, message: MessageId) {
         self.note_own(message);
         if let Effect::Trigger { ticket, agent, turn, .. } = effect {
@@ -284,7 +284,7 @@ impl Step<'_> {
         }
     }
 
-    /// An attempt at the head failed: it is tried again, or given up.
+    /// Handles a failed attempt at the head, which is tried again, or given up.
     pub(super) fn effect_failed(&mut self, effect: Effect, failure: &Failure) {
         let now = self.now;
         self.lanes.voice.back_off(now, failure.retry_after);
@@ -300,8 +300,8 @@ impl Step<'_> {
         }
     }
 
-    /// The head of the voice lane is settled. After a reminder a hosted initiator is called, whatever
-    /// came of the post.
+    /// Settles the head of the voice lane. After a reminder a hosted initiator is called, whatever the outcome of the
+    /// post was.
     fn head_done(&mut self, effect: Effect, settlement: Settlement) {
         self.lanes.voice.pop();
         let Some(ticket) = effect.ticket() else {
@@ -315,7 +315,7 @@ impl Step<'_> {
         }
     }
 
-    /// What the head of the voice lane asks for cannot be posted at all.
+    /// Refuses a head that cannot be posted at all.
     fn refuse_head(&mut self) {
         match self.lanes.voice.head() {
             Some(VoiceItem::Effect(effect, _)) => {
@@ -325,7 +325,7 @@ impl Step<'_> {
         }
     }
 
-    /// The host's waker answered.
+    /// Handles the answer of the host's waker.
     pub(super) fn waker_answered(&mut self, id: ActionId, outcome: Outcome) {
         let head = self.lanes.voice.head();
         if !self.lanes.voice.end(id) {

@@ -26,36 +26,36 @@ pub(crate) struct Turns {
     begun: Option<(Ticket, Timestamp)>,
     /// The effects that no lane has got yet, oldest first.
     follows: Vec<Follow>,
-    /// Used again for the machine's effects.
+    /// The buffer for the machine's effects.
     effects: Vec<Effect>,
-    /// Whether other agents may take turns now than when this was last asked.
+    /// `true` if other agents may take turns now than at the last look.
     is_listed_anew: bool,
 }
 
-/// What follows from an input for the lanes.
+/// A consequence of an input for the lanes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Follow {
-    /// When the machine was told.
+    /// The time when the machine got the input.
     pub(super) at: Timestamp,
     /// The state that it follows from.
     pub(super) stamp: Stamp,
     pub(super) what: What,
 }
 
-/// One thing that follows.
+/// One consequence.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
-    /// The machine asks for this, or tells of it.
+    /// An effect of the machine.
     Effect(Effect),
     /// The turn goes on after it was paused.
     Resumed,
-    /// An operator's command was obeyed.
+    /// An operator's command was carried out.
     Commanded,
-    /// The channel has another mode: its conversation begins behind this message.
+    /// The channel has another mode, so its conversation begins behind this message.
     Moved(Option<MessageId>),
-    /// An earlier process posted a trigger that is not wanted, and the machine does not have it removed.
+    /// An earlier process posted a trigger that is not needed, and the machine does not remove it.
     Stray(MessageId),
-    /// An earlier process may have posted this trigger, which is not wanted.
+    /// An earlier process may have posted this trigger, which is not needed.
     Unseen(Nonce),
 }
 
@@ -75,8 +75,8 @@ impl Turns {
         self.machine.view().mode().keeps_turns()
     }
 
-    /// Tells the machine something. Before it, and as of then, that the call has begun: what is due since is
-    /// no matter of the turn before.
+    /// Passes an input to the machine. If a call has begun, the machine first learns that, with the time of it, because
+    /// deadlines since then do not concern the turn before.
     pub(super) fn submit(
         &mut self,
         cx: &Context<'_>,
@@ -108,8 +108,8 @@ impl Turns {
             input,
             Input::Stop | Input::EditedToStop(_) | Input::Hold | Input::Resume | Input::Finish
         );
-        // A command that changes nothing is obeyed all the same; one that is refused, or a mode that the
-        // channel has already, says nothing about what people said before.
+        // A command that changes nothing counts as carried out. A command that is refused, or a mode that the channel
+        // already has, does not affect what people wrote before.
         if answer.is_ok() && (commands || is_moved) {
             self.keep(now, What::Commanded);
             self.commit.change();
@@ -122,7 +122,7 @@ impl Turns {
         answer
     }
 
-    /// Says what became of an effect. That its ticket is unknown means that it does not matter any more.
+    /// Settles an effect. If its ticket is unknown, the effect no longer matters.
     pub(super) fn settle(
         &mut self,
         cx: &Context<'_>,
@@ -135,7 +135,7 @@ impl Turns {
             None => {
                 let _ = self.submit(cx, now, &Input::Settled { ticket, settlement });
             }
-            // An earlier process posted it: the machine has it removed.
+            // An earlier process posted it, so the machine removes it.
             Some((_, Some(message))) => {
                 let settlement = Settlement::Done { message: Some(message) };
                 if self.submit(cx, now, &Input::Settled { ticket, settlement }).is_err() {
@@ -149,7 +149,8 @@ impl Turns {
         }
     }
 
-    /// The agent of this trigger is called: the trigger is settled; the machine gets that with its next input.
+    /// Records that the agent of this trigger is called. The trigger is settled, and the machine learns it with its
+    /// next input.
     pub(super) const fn call_begun(&mut self, trigger: Option<Ticket>, now: Timestamp) {
         self.begun = match trigger {
             Some(ticket) => Some((ticket, now)),
@@ -157,14 +158,14 @@ impl Turns {
         };
     }
 
-    /// The machine begins anew: it knows nothing of what was asked for.
+    /// Starts with a new machine, which knows no earlier effects.
     pub(super) fn begin_anew(&mut self, machine: TurnMachine) {
         self.machine = machine;
         self.restored.clear();
         self.begun = None;
     }
 
-    /// Another process has the channel: nothing is stored or told any more.
+    /// Stops storing and reporting, because another process has the channel.
     pub(super) fn abandon(&mut self) {
         self.commit.abandon();
         self.restored.clear();
@@ -178,7 +179,7 @@ impl Turns {
         let stamp = self.commit.newest();
         for &effect in &self.effects {
             if let Effect::Transition(transition) = effect {
-                // The list is made of agents that were there before, and the conversation may be a new one since.
+                // The list contains agents that were there before, and the conversation may be a new one since then.
                 let without = matches!(transition.cause, Cause::MembersLate | Cause::MembersFailed);
                 self.is_listed_anew |= without;
                 self.commit.news.record(stamp, transition);
@@ -191,7 +192,7 @@ impl Turns {
         self.effects.clear();
     }
 
-    /// Whether other agents may take turns now than when this was last asked.
+    /// Returns whether other agents may take turns now than at the last call.
     pub(super) const fn take_listing(&mut self) -> bool {
         std::mem::replace(&mut self.is_listed_anew, false)
     }
@@ -200,12 +201,12 @@ impl Turns {
         !self.follows.is_empty()
     }
 
-    /// What no lane was told of yet. To be given back by [`Turns::sorted`].
+    /// Takes the consequences that no lane has got yet. Give the memory back with [`Turns::sorted`].
     pub(super) fn take_follows(&mut self) -> Vec<Follow> {
         std::mem::take(&mut self.follows)
     }
 
-    /// The lanes know all of this: its memory is used again.
+    /// Takes the memory back, because the lanes know all of this.
     pub(super) fn sorted(&mut self, mut follows: Vec<Follow>) {
         debug_assert!(
             self.follows.is_empty(),
@@ -215,39 +216,39 @@ impl Turns {
         self.follows = follows;
     }
 
-    /// Whether the record is damaged, and no operator has given the channel a mode yet.
+    /// Returns whether the record is damaged, and no operator has given the channel a mode yet.
     pub(super) fn is_damaged(&self) -> bool {
         self.commit.is_damaged() && self.view().mode() == Mode::None
     }
 
-    /// Whether parts of a reply, or the orchestrator's answer, may be posted now: the turn is not paused and the
-    /// channel is not held.
+    /// Returns whether parts of a reply, or the orchestrator's answer, may be posted now, because the turn is not
+    /// paused and the channel is not on hold.
     pub(super) fn reply_may_go(&self) -> bool {
         self.view().pause().is_none() && self.view().phase() != PhaseKind::Waiting
     }
 
-    /// The nonce of what the machine has asked for at this time.
+    /// Returns the nonce of an effect of the machine from this time.
     pub(super) fn nonce(&self, ticket: Ticket, since: Timestamp) -> Nonce {
         Nonce::from_parts(self.channel.get(), since.as_millis(), ticket.get())
     }
 }
 
-/// Whether a lane has something to do because of it.
+/// Returns whether a lane has work because of this transition.
 fn concerns_lanes(transition: &Transition) -> bool {
     let Transition { from, to, cause, .. } = *transition;
     let is_pause = (from == PhaseKind::Waiting) != (to == PhaseKind::Waiting);
     let is_of_run = matches!(cause, Cause::RunStarted | Cause::RunSlow | Cause::Unpermitted);
-    // A room that sleeps remembers nothing that was said.
+    // A dormant room remembers no messages.
     let is_end = matches!(to, PhaseKind::Archived | PhaseKind::Dormant);
     is_pause || is_of_run || (is_end && from != to) || is_failure(cause) || takes_turn_away(cause)
 }
 
-/// Whether a turn that ends so has failed.
+/// Returns whether a turn that ends with this cause has failed.
 pub(super) const fn is_failure(cause: Cause) -> bool {
     matches!(cause, Cause::StartTimedOut | Cause::RunFailed | Cause::RunTimedOut | Cause::RunLost)
 }
 
-/// Whether a turn that ends so was taken away.
+/// Returns whether a turn that ends with this cause was taken away.
 pub(super) const fn takes_turn_away(cause: Cause) -> bool {
     matches!(
         cause,
