@@ -108,6 +108,11 @@ fn of_a_long_world_only_what_the_claim_needs_to_break_is_left() {
     assert!(!broken.is_shortest);
     // A word and two turns, each of which begins and ends.
     assert_eq!(broken.steps.len(), 6);
+    // A turn that breaks off, and the next one, in a world in which much else happened before.
+    let mut inquiry = Inquiry::new(&rules(""), 6, vec!["answered-within=1".parse().unwrap()]);
+    inquiry.worlds = 300;
+    let told = inquiry.ask(&mut |_| ControlFlow::Continue(()));
+    assert!(told.broken[0].steps.len() <= 8, "{:?}", told.broken[0].steps);
 }
 
 #[test]
