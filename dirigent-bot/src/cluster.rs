@@ -42,20 +42,22 @@ struct Way {
 impl Cluster {
     /// Opens the database, and connects to the NATS server. Acts for no channel yet.
     pub(crate) async fn join(address: &str, config: Option<&ClusterConfig>) -> Result<Self, Wrong> {
-        let mut options = PostgresOptions::new(address);
-        if let Some(config) = config {
-            options = options.cluster(&config.name).process(&config.process.value);
-        }
+        let options = PostgresOptions::new(address);
+        let Some(config) = config else { return Self::open(address, options).await };
+        let options = options.cluster(&config.name).process(&config.process.value);
+        let mut cluster = Self::open(address, options).await?;
+        cluster.way = Some(Way::new(config).await?);
+        Ok(cluster)
+    }
+
+    /// Opens the database alone.
+    pub(crate) async fn open(address: &str, mut options: PostgresOptions) -> Result<Self, Wrong> {
         if address.contains("sslmode=require") {
             options = options.tls(tls().map_err(|what| ("store.postgres", what.to_string()))?);
         }
         let opened = PostgresStore::open(options).await;
         let (store, link) = opened.map_err(|what| ("store.postgres", what.to_string()))?;
-        let way = match config {
-            Some(config) => Some(Way::new(config).await?),
-            None => None,
-        };
-        Ok(Self { store, link: Some(link), way })
+        Ok(Self { store, link: Some(link), way: None })
     }
 
     /// Gives the library its part in it.
@@ -122,6 +124,8 @@ impl Way {
             options = options.user_and_password(me.to_string(), password.value.clone());
         }
         if let Some(certificate) = &config.certificate {
+            std::fs::metadata(certificate)
+                .map_err(|what| ("cluster.certificate", format!("cannot be read: {what}")))?;
             options = options.add_root_certificates(certificate.clone());
         }
         let connection = options.connect(&config.nats).await.map_err(|what| {

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use dirigent_cluster::PostgresOptions;
 use dirigent_store::{JsonChannels, SqliteStore};
 
 use crate::bot::Result;
@@ -24,7 +25,11 @@ pub(crate) async fn move_in(path: &Path, from: &Path) -> Result {
         )
         .into());
     }
-    let joined = Cluster::join(&address.value, None).await;
+    let mut options = PostgresOptions::new(&address.value);
+    if let Some(cluster) = &config.cluster {
+        options = options.cluster(&cluster.name);
+    }
+    let joined = Cluster::open(&address.value, options).await;
     let joined = joined.map_err(|(key, what)| text.bad([(key.to_owned(), what)]))?;
     let (store, Some(link)) = (joined.store, joined.link) else { return Ok(()) };
     let link = tokio::spawn(link.run());

@@ -172,7 +172,7 @@ async fn an_agent_of_every_kind_stands_in_one_file_and_each_speaks_in_turn() {
     tokio::select! {
         () = asks(&stage, &front, "clerk", "Noted.", None) => {}
         () = asks(&stage, &front, "developer", "It compiles.", Some(developer)) => {}
-        () = program.says("no agent has anything to add") => {}
+        () = program.says_within(std::time::Duration::from_secs(300), "no agent has anything to add") => {}
     }
 
     let said = said(&stage);

@@ -142,8 +142,12 @@ impl Program {
 
     /// Waits until the log, or what is printed, has these words.
     pub(crate) async fn says(&self, words: &str) {
+        self.says_within(PATIENCE, words).await;
+    }
+
+    pub(crate) async fn says_within(&self, time: Duration, words: &str) {
         let clock = SystemClock::new();
-        let patience = clock.now() + PATIENCE;
+        let patience = clock.now() + time;
         while !self.errors().contains(words) && !self.out().contains(words) {
             assert!(
                 clock.now() < patience,

@@ -1,5 +1,6 @@
 //! Moves what another store keeps into a PostgreSQL database.
 
+use std::collections::HashSet;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,6 +43,9 @@ pub enum MoveError {
     /// Other processes act on the database.
     #[error("{0} other processes use this database: end them first")]
     InUse(u16),
+    /// The other store has no channel and no agent.
+    #[error("there is no channel and no agent: is it the right file, or the right folder?")]
+    Nothing,
     /// The database keeps something that the other store does not have like this.
     #[error("the database is in use already: it has {0}. Move into an empty one")]
     NotEmpty(String),
@@ -107,6 +111,9 @@ impl PostgresStore {
         mut progress: impl FnMut(usize, usize) + Send,
     ) -> Result<Moved, MoveError> {
         let channels = from.channels().await?;
+        if channels.is_empty() && from.agents().await?.is_empty() {
+            return Err(MoveError::Nothing);
+        }
         self.hold(&channels).await?;
         let missing = self.missing(from, &channels).await?;
         let mut moved = Moved { channels: channels.len(), ..Moved::default() };
@@ -130,18 +137,22 @@ impl PostgresStore {
     async fn hold(&self, channels: &[ChannelId]) -> Result<(), MoveError> {
         let clock = SystemClock::new();
         let mut late = pin!(clock.sleep_until(clock.now() + LEASES_WITHIN));
+        // A move that was killed is counted until its row has expired.
+        let mut expired = pin!(clock.sleep_until(clock.now() + self.ttl() * 2));
+        let mut is_expired = false;
         loop {
             let (shards, processes) = self.share();
-            if processes > 1 {
+            if processes > 1 && is_expired {
                 return Err(MoveError::InUse(processes - 1));
             }
             let is_held = |channel: &ChannelId| self.standing(*channel) == Standing::Held;
-            if shards > 0 && channels.iter().all(is_held) {
+            if shards > 0 && processes == 1 && channels.iter().all(is_held) {
                 return Ok(());
             }
             // What has come counts once it was told.
             tokio::select! {
                 _ = self.changed() => {}
+                () = &mut expired, if !is_expired => is_expired = true,
                 () = &mut late => return Err(MoveError::NoLease),
             }
         }
@@ -154,8 +165,9 @@ impl PostgresStore {
         channels: &[ChannelId],
     ) -> Result<Vec<ChannelId>, MoveError> {
         let not_empty = |what: String| Err(MoveError::NotEmpty(what));
-        let here = self.channels().await?;
-        if let Some(other) = here.iter().find(|channel| !channels.contains(channel)) {
+        let here: HashSet<ChannelId> = self.channels().await?.into_iter().collect();
+        let there: HashSet<ChannelId> = channels.iter().copied().collect();
+        if let Some(other) = here.difference(&there).next() {
             return not_empty(format!("channel {other}, which the other store does not have"));
         }
         let agents = self.agents().await?;

@@ -329,7 +329,14 @@ impl<'n> Listening<'n> {
         if is_reached && !was {
             tracing::info!(process = %me, "questions of other processes arrive again");
         }
-        if was && !is_reached {
+        if was && look == Look::NoAnswer {
+            tracing::warn!(
+                process = %me,
+                "a question of this process to itself had no answer over NATS within 5 s: this machine or the server is busy, or its \
+                 user may not publish to {cluster}.>"
+            );
+        }
+        if was && look == Look::NotListening {
             tracing::warn!(
                 process = %me,
                 "no question of another process arrives over NATS: its user must be allowed to subscribe to {cluster}.*.{me}, and to publish to {cluster}.>"

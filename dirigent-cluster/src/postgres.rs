@@ -28,6 +28,7 @@ mod writer;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::operate::Transition;
@@ -193,6 +194,11 @@ impl PostgresStore {
     /// ```
     pub fn share(&self) -> (usize, u16) {
         self.shared.desk.share()
+    }
+
+    /// How long a lease lasts without being renewed.
+    pub(crate) fn ttl(&self) -> Duration {
+        self.shared.server.terms.ttl
     }
 
     /// How many shards this process has taken since its start: first its share, then those of processes that came, went or were

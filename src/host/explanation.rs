@@ -135,7 +135,8 @@ pub struct OutageNote {
     pub gateway: bool,
     /// `true` if only the store accepts nothing, and the chat answers.
     pub store: bool,
-    /// The reason that the store gave, if it is the store.
+    /// The reason that the store gave, if it is the store. It may contain the address of a database or a path, so it is
+    /// not part of the text.
     pub why: Option<Arc<str>>,
     /// The agent whose reply waits for it.
     pub reply_of: Option<AgentId>,
@@ -164,10 +165,9 @@ impl fmt::Display for OutageNote {
             return write!(f, "The connection to the gateway has been lost for {silent_for}.");
         }
         if self.store {
-            return match &self.why {
-                Some(why) => write!(f, "The store has taken no record for {silent_for}: {why}."),
-                None => write!(f, "The store has taken no record for {silent_for}."),
-            };
+            // This may be read in the channel, and the reason may have the database's address or a path.
+            let log = if self.why.is_some() { "; the log says why" } else { "" };
+            return write!(f, "The store has taken no record for {silent_for}{log}.");
         }
         let Some(agent) = &self.reply_of else {
             return write!(f, "The chat has not answered for {silent_for}.");
@@ -567,8 +567,8 @@ mod tests {
             why.outage = Some(outage.clone());
             assert_eq!(
                 why.to_string(),
-                "poet may not speak: the store takes nothing, so no turn begins. The store has taken no record for 40 seconds: \
-                 the disk is full."
+                "poet may not speak: the store takes nothing, so no turn begins. The store has taken no record for 40 seconds; \
+                 the log says why."
             );
             assert!(!why.allows());
         }

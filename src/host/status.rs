@@ -159,7 +159,7 @@ impl Channel<'_> {
         Ok(Explanation {
             speaker: view.speaker().and_then(|key| runtime.registry.name(key)),
             within: goes_on_at.map(|at| at.since(now)),
-            outage: outage_of(runtime, &look, now),
+            outage: outage_of(runtime, self.id, &look, now),
             record_refused_for: look.commit().refused.since().map(|since| now.since(since)),
             waits_for_call: look.waits_for_call(),
             unrecognised: runtime.recognition.unrecognised(key),
@@ -279,12 +279,17 @@ impl Dirigent {
     }
 }
 
-fn outage_of(runtime: &Runtime, look: &Look<'_>, now: Timestamp) -> Option<OutageNote> {
+fn outage_of(
+    runtime: &Runtime,
+    channel: ChannelId,
+    look: &Look<'_>,
+    now: Timestamp,
+) -> Option<OutageNote> {
     let outage = look.outage()?;
     let reply_of = outage.reply_of.and_then(|key| runtime.registry.name(key));
     let given_up_in = outage.given_up_at.map(|at| at.since(now));
     let Outage { gateway, store, .. } = outage;
-    let why = runtime.store_trouble.why().filter(|_| store);
+    let why = runtime.store_trouble.why(channel).filter(|_| store);
     let since = now.since(outage.since);
     Some(OutageNote { gateway, store, why, reply_of, given_up_in, ..OutageNote::new(since) })
 }

@@ -153,7 +153,7 @@ fn conclude_commit(
     let channel = room.id;
     match committed {
         Ok(revision) => {
-            ends.trouble.succeeded(ends.limits.began);
+            ends.trouble.succeeded(channel, ends.limits.began);
             Outcome::Committed(revision)
         }
         Err(CommitError::Conflict { .. }) => Outcome::Conflict,

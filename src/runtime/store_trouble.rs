@@ -1,6 +1,7 @@
 //! Whether the store takes records, and whether requests wait for their pace. That is said once, not by each channel and with each
 //! attempt.
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,22 +36,25 @@ const SAID_EVERY: Duration = Duration::from_secs(60);
 struct Ongoing {
     since: Timestamp,
     attempts: u64,
-    why: Arc<str>,
+    /// The channels whose newest attempt failed, with the time and the reason.
+    failing: HashMap<ChannelId, (Timestamp, Arc<str>)>,
     /// What was said; a store that fails in many ways is not quoted without end.
     said: Vec<Arc<str>>,
 }
+
+/// How many channels are remembered, each with its reason.
+const FAILING_MAX: usize = 64;
+/// A channel that has not been tried for this long is none that fails: another process may act for it.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
 
 /// How many causes are said.
 const SAID_MAX: usize = 8;
 
 impl StoreTrouble {
-    /// Why the newest attempt failed, if none has succeeded since.
-    pub(crate) fn why(&self) -> Option<Arc<str>> {
-        self.ongoing
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .as_ref()
-            .map(|it| it.why.clone())
+    /// Why the newest attempt of this channel failed, if it has not succeeded since.
+    pub(crate) fn why(&self, channel: ChannelId) -> Option<Arc<str>> {
+        let ongoing = self.ongoing.lock().unwrap_or_else(PoisonError::into_inner);
+        ongoing.as_ref()?.failing.get(&channel).map(|(_, why)| Arc::clone(why))
     }
 
     /// A request is to wait: the chat allows no more, or the account's own pace does not. While a process that took over many channels
@@ -75,31 +79,43 @@ impl StoreTrouble {
     pub(super) fn failed(&self, channel: ChannelId, error: &ApiError, now: Timestamp) {
         let why: Arc<str> = cause_of(error).into();
         let mut ongoing = self.ongoing.lock().unwrap_or_else(PoisonError::into_inner);
-        let fresh = || Ongoing { since: now, attempts: 0, why: why.clone(), said: Vec::new() };
+        let fresh =
+            || Ongoing { since: now, attempts: 0, failing: HashMap::new(), said: Vec::new() };
         let trouble = ongoing.get_or_insert_with(fresh);
         trouble.attempts += 1;
-        trouble.why = why.clone();
+        if trouble.failing.len() < FAILING_MAX || trouble.failing.contains_key(&channel) {
+            trouble.failing.insert(channel, (now, Arc::clone(&why)));
+        }
         let is_news = !trouble.said.contains(&why) && trouble.said.len() < SAID_MAX;
         if is_news {
             trouble.said.push(why.clone());
         }
-        drop(ongoing);
         self.is_any.store(true, Ordering::Release);
+        drop(ongoing);
         if is_news {
             tracing::warn!(
                 %channel,
-                "the store takes no record: {why}. Nothing is posted before it is stored; it is tried until it succeeds, also for other \
-                 channels"
+                "the store takes no record: {why}. Nothing is posted before it is stored; it is tried until it succeeds. Other channels \
+                 may have the same trouble, which is not said again"
             );
         }
     }
 
-    /// A record was stored.
-    pub(super) fn succeeded(&self, now: Timestamp) {
-        if !self.is_any.load(Ordering::Acquire) || !self.is_any.swap(false, Ordering::AcqRel) {
+    /// A record of this channel was stored. The trouble is over once no channel has it.
+    pub(super) fn succeeded(&self, channel: ChannelId, now: Timestamp) {
+        if !self.is_any.load(Ordering::Acquire) {
             return;
         }
-        let over = self.ongoing.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut ongoing = self.ongoing.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(trouble) = ongoing.as_mut() else { return };
+        trouble.failing.remove(&channel);
+        trouble.failing.retain(|_, (at, _)| now.since(*at) < FORGOTTEN_AFTER);
+        if !trouble.failing.is_empty() {
+            return;
+        }
+        self.is_any.store(false, Ordering::Release);
+        let over = ongoing.take();
+        drop(ongoing);
         if let Some(Ongoing { since, attempts, .. }) = over {
             let seconds = now.since(since).as_secs();
             tracing::info!(failed_attempts = attempts, seconds, "the store takes records again");
@@ -136,21 +152,43 @@ mod tests {
     }
 
     #[test]
-    fn why_the_store_takes_nothing_is_known_until_it_takes_something() {
-        let trouble = StoreTrouble::default();
-        trouble.succeeded(NOW);
-        assert_eq!(trouble.why(), None);
-        for (number, why) in (1..).zip(["the disk is full", "the disk is full", "no connection"]) {
-            trouble.failed(ChannelId::new(number), &failure(why), NOW);
-            assert_eq!(trouble.why().as_deref(), Some(why));
+    fn why_the_store_takes_nothing_is_known_of_each_channel_until_it_takes_its_record() {
+        let (trouble, [one, two]) = (StoreTrouble::default(), [1, 2].map(ChannelId::new));
+        trouble.succeeded(one, NOW);
+        assert_eq!(trouble.why(one), None);
+        for why in ["the disk is full", "the disk is full", "no connection"] {
+            trouble.failed(one, &failure(why), NOW);
+            assert_eq!(trouble.why(one).as_deref(), Some(why));
         }
-        let counted = {
+        trouble.failed(two, &failure("no connection"), NOW);
+        let counted = || {
             let ongoing = trouble.ongoing.lock().unwrap();
             ongoing.as_ref().map(|it| (it.attempts, it.said.len()))
         };
-        assert_eq!(counted, Some((3, 2)), "each cause is said once");
-        trouble.succeeded(NOW + Duration::from_secs(3));
-        assert_eq!(trouble.why(), None);
+        assert_eq!(counted(), Some((4, 2)), "each cause is said once");
+        trouble.succeeded(two, NOW);
+        assert_eq!(trouble.why(two), None);
+        assert_eq!(trouble.why(one).as_deref(), Some("no connection"), "it still fails");
+        assert_eq!(counted(), Some((4, 2)), "nothing is said again");
+        trouble.succeeded(one, NOW + Duration::from_secs(3));
+        assert_eq!((trouble.why(one), counted()), (None, None));
+    }
+
+    /// Another process may act for it by now.
+    #[test]
+    fn a_channel_that_is_not_tried_any_more_does_not_keep_the_trouble_alive() {
+        let (trouble, [one, two]) = (StoreTrouble::default(), [1, 2].map(ChannelId::new));
+        trouble.failed(one, &failure("the disk is full"), NOW);
+        trouble.succeeded(two, NOW + FORGOTTEN_AFTER);
+        assert_eq!(trouble.why(one), None);
+        // Of very many channels not each is remembered, and the trouble ends all the same.
+        for number in 0..1_000 {
+            trouble.failed(ChannelId::new(number), &failure("no connection"), NOW);
+        }
+        for number in 0..1_000 {
+            trouble.succeeded(ChannelId::new(number), NOW);
+        }
+        assert!(trouble.ongoing.lock().unwrap().is_none());
     }
 
     #[test]

@@ -19,7 +19,7 @@ const BEAT: &str = "
 WITH member AS (
     INSERT INTO dirigent.members AS m (process, expires_at, name)
     SELECT $1, clock_timestamp() + $2 * interval '1 millisecond', $10 WHERE $3
-    ON CONFLICT (process) DO UPDATE SET expires_at = excluded.expires_at
+    ON CONFLICT (process) DO UPDATE SET expires_at = excluded.expires_at, since = least(m.since, excluded.since)
     RETURNING m.process, m.since
 ), gone AS (
     DELETE FROM dirigent.members

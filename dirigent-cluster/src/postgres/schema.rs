@@ -88,8 +88,10 @@ const NEWEST: usize = FIRST + MIGRATIONS.len() - 1;
 /// Two processes that make the tables at once do it one after the other.
 const LOCK: i64 = 0x6469_7267;
 
-/// How many TTLs it may take at most, beside the connection.
+/// How many TTLs it may wait for the lock.
 const OPEN_TTLS: u32 = 3;
+/// How much longer an answer may take that is no wait for the lock: only that is bound to the TTL.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// How often it is tried to get the lock.
 const LOCK_EVERY: Duration = Duration::from_millis(100);
 /// The oldest server, by its number: older ones do not know the statements.
@@ -107,7 +109,7 @@ pub(super) async fn prepare(server: &Server) -> Result<Option<PostgresProblem>, 
         // Whatever was asked is answered with an error then, perhaps with the server's last words.
         () = &mut session.pump => preparing.await,
         // The one after the wait for the lock, so that this is said.
-        () = server.clock.sleep_until(limit + LOCK_EVERY * 10) => Err(no_answer(address).into()),
+        () = server.clock.sleep_until(limit + ANSWER_MAX) => Err(no_answer(address).into()),
     }
 }
 
@@ -235,10 +237,9 @@ async fn make(
 async fn may_write(server: &Server, client: &Client) -> Result<Option<PostgresProblem>, OpenError> {
     let failed = |error: Error| refused(&server.address, Action::Read, &error);
     let sql = "SELECT current_setting('transaction_read_only') = 'on', (
-        SELECT min(c.relname::text) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-        WHERE n.nspname = 'dirigent' AND c.relkind = 'r' AND c.relname IN ('channels', 'members', 'shards')
-            AND NOT (has_table_privilege(c.oid, 'UPDATE')
-                AND (c.relname = 'shards' OR has_table_privilege(c.oid, 'INSERT'))))";
+        SELECT min(needs.name) FROM (VALUES ('channels', 'INSERT'), ('channels', 'UPDATE'), ('corrupt', 'INSERT'), ('history', 'INSERT'),
+            ('history', 'DELETE'), ('members', 'INSERT'), ('members', 'UPDATE'), ('members', 'DELETE'), ('shards', 'UPDATE')) AS needs (name, may)
+        WHERE NOT has_table_privilege('dirigent.' || needs.name, needs.may))";
     let rows = client.query_typed(sql, &[]).await.map_err(failed)?;
     let Some(row) = rows.first() else { return Ok(None) };
     if let Some(table) = row.get::<_, Option<String>>(1) {

@@ -90,7 +90,9 @@ async fn a_service_that_panics_answers_nothing_and_others_go_on() {
 #[tokio::test]
 async fn a_process_that_stops_answers_what_it_took_and_takes_no_more() {
     let Some(nats) = NatsServer::start(OPEN).unwrap() else { return };
-    let answering = Answering::start(&nats).await;
+    // What it took may take as long as it needs here: its time stands still.
+    let stopping = connected(&nats, "bot-1").await.clock(Arc::new(ManualClock::new()));
+    let answering = Answering::over(stopping).await;
     let client = asks(&nats).await;
     let asked = {
         let client = client.clone();

@@ -12,8 +12,8 @@ use crate::postgres::place::{Opened, Place};
 use crate::shared::commits::{HERE, fact};
 
 /// All that other processes wrote lies an hour ahead.
-const SET_BACK: &str = "UPDATE dirigent.shards SET expires_at = expires_at + interval '1 hour';
-    UPDATE dirigent.members SET expires_at = expires_at + interval '1 hour', since = since + interval '1 hour'";
+const SET_BACK: &str = "UPDATE dirigent.members SET expires_at = expires_at + interval '1 hour', since = since + interval '1 hour';
+    UPDATE dirigent.shards SET expires_at = expires_at + interval '1 hour'";
 
 async fn joined(options: PostgresOptions) -> Opened {
     let opened = Opened::new(options).await;

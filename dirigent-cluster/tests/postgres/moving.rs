@@ -1,13 +1,14 @@
 //! What another store keeps moves into the database, and nothing that stands there is overwritten.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use dirigent::operate::{Cause, Transition};
 use dirigent::ports::{Identity, Timestamp};
 use dirigent::snapshot::{AgentKey, PhaseKind};
 use dirigent::store::{ChannelRecord, ChannelStore, Commit, Durability, Revision};
 use dirigent::{AgentId, ChannelId, IdentityStore, MemoryIdentities, MessageId, UserId};
-use dirigent_cluster::{MoveError, Moved, PostgresStore};
+use dirigent_cluster::{MoveError, Moved, PostgresOptions, PostgresStore};
 use dirigent_store::JsonChannels;
 
 use crate::postgres::place::{Opened, Place};
@@ -54,6 +55,15 @@ async fn fill(into: &dyn ChannelStore, channels: &[u64]) {
     }
 }
 
+/// Leases that no pause of a busy machine outlasts.
+fn lasting(place: &Place) -> PostgresOptions {
+    place.options().ttl(Duration::from_secs(20))
+}
+
+async fn open(place: &Place) -> Opened {
+    place.open_as(lasting(place)).await
+}
+
 async fn moved(from: &dyn ChannelStore, into: &PostgresStore) -> Result<Moved, MoveError> {
     into.move_from(from, None, |_, _| {}).await
 }
@@ -89,7 +99,7 @@ async fn channels_histories_agents_and_the_registry_move() {
         agent_name: "Poet".to_owned(),
     };
     registry.add(poet.clone()).unwrap();
-    let opened = place.open().await;
+    let opened = open(&place).await;
     let told = Mutex::new(Vec::new());
     let moved = opened.store.move_from(&from, Some(&registry), |done, of| {
         told.lock().unwrap().push((done, of));
@@ -115,7 +125,7 @@ async fn a_move_that_was_interrupted_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let from = JsonChannels::open(folder.path()).unwrap();
     fill(&from, &[1]).await;
-    let opened = place.open().await;
+    let opened = open(&place).await;
     moved(&from, &opened.store).await.unwrap();
     store(&from, 2, 8).await;
     from.add_agent("scribe".into()).await.unwrap();
@@ -132,7 +142,7 @@ async fn nothing_that_stands_in_the_database_is_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let from = JsonChannels::open(folder.path()).unwrap();
     fill(&from, &[1, 2]).await;
-    let opened = place.open().await;
+    let opened = open(&place).await;
     store(&opened.store, 1, 9).await;
     let refused = moved(&from, &opened.store).await.unwrap_err();
     assert!(matches!(refused, MoveError::NotEmpty(_)), "{refused}");
@@ -143,7 +153,7 @@ async fn nothing_that_stands_in_the_database_is_overwritten() {
     opened.close().await;
 
     let Some(place) = Place::new() else { return };
-    let opened = place.open().await;
+    let opened = open(&place).await;
     opened.store.add_agent("critic".into()).await.unwrap();
     let refused = moved(&from, &opened.store).await.unwrap_err();
     assert!(matches!(refused, MoveError::NotEmpty(_)), "the keys would be others: {refused}");
@@ -161,7 +171,7 @@ async fn a_channel_that_cannot_be_read_stops_the_move_before_it_begins() {
     std::fs::write(&file, text.replace("\"heard\"", "\"herad\"")).unwrap();
     drop(from);
     let from = JsonChannels::open(folder.path()).unwrap();
-    let opened = place.open().await;
+    let opened = open(&place).await;
     let refused = moved(&from, &opened.store).await.unwrap_err();
     assert!(
         matches!(refused, MoveError::Load { channel: it, .. } if it == channel(2)),
@@ -171,13 +181,41 @@ async fn a_channel_that_cannot_be_read_stops_the_move_before_it_begins() {
     opened.close().await;
 }
 
+/// Named by mistake, for example the folder above the right one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_keeps_nothing_is_refused() {
+    let Some(place) = Place::new() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let from = JsonChannels::open(folder.path()).unwrap();
+    let opened = open(&place).await;
+    let refused = moved(&from, &opened.store).await.unwrap_err();
+    assert!(matches!(refused, MoveError::Nothing), "{refused}");
+    opened.close().await;
+}
+
+/// The row of a process that was killed counts until it has expired.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_move_that_was_killed_goes_on_once_its_row_has_expired() {
+    let Some(place) = Place::new() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let from = JsonChannels::open(folder.path()).unwrap();
+    fill(&from, &[1, 2]).await;
+    let options = || place.options().ttl(Duration::from_secs(5));
+    place.open_as(options()).await.kill().await;
+    let again = Opened::new(options()).await;
+    moved(&from, &again.store).await.unwrap();
+    has_all(&from, &again.store).await;
+    again.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_store_moves_while_another_process_uses_the_database() {
     let Some(place) = Place::new() else { return };
     let folder = tempfile::tempdir().unwrap();
     let from = JsonChannels::open(folder.path()).unwrap();
     fill(&from, &[1]).await;
-    let (other, opened) = (place.open().await, Opened::new(place.options()).await);
+    let options = || place.options().ttl(Duration::from_secs(5));
+    let (other, opened) = (place.open_as(options()).await, Opened::new(options()).await);
     let refused = moved(&from, &opened.store).await.unwrap_err();
     assert!(matches!(refused, MoveError::InUse(1)), "{refused}");
     assert!(opened.store.channels().await.unwrap().is_empty());
