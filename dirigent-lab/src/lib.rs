@@ -7,7 +7,8 @@
 //! | know which settings deserve a second look | [`lint()`] |
 //! | change rules by the names that they have in a file | [`RuleChoices`] |
 //!
-//! Everything here asks the turn machine of [`dirigent_core`]: no rule about who speaks stands in this crate.
+//! Everything here asks the turn machine of [`dirigent_core`]: no rule about who speaks stands in this crate. One rule of the driver is
+//! imitated: a channel that sleeps over a word that an agent was handed in its turn is woken for it once.
 
 mod choices;
 mod lint;

@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use dirigent::replay::RecordedChannel;
 use dirigent::settings::{CompletionPolicy, Rules};
-use dirigent_core::Config;
+use dirigent_core::{AgentKey, Config};
 
 use claim::Claim;
-use world::{Act, Room, World};
+use world::{Act, Room, Step, World};
 
 pub(crate) mod claim;
 mod draw;
@@ -81,6 +81,8 @@ pub struct Explored {
     pub depth: usize,
     /// Worlds drawn by chance so far.
     pub worlds: u64,
+    /// True once worlds are drawn by chance.
+    pub is_drawing: bool,
 }
 
 /// What was found.
@@ -119,8 +121,17 @@ pub struct Broken {
     pub steps: Vec<String>,
     /// The same as a recording.
     pub recording: RecordedChannel,
-    /// True if there is no shorter way within the bounds. Else it was shrunk.
+    /// True if there is no shorter way within the bounds.
     pub is_shortest: bool,
+    way: Vec<Step>,
+}
+
+impl Broken {
+    /// The steps, with the agents' names.
+    pub(crate) fn told(&self, name: &dyn Fn(AgentKey) -> String) -> Vec<String> {
+        let steps = self.way.iter().map(|step| step.words(name));
+        steps.chain([self.claim.complaint()]).collect()
+    }
 }
 
 impl Inquiry {
@@ -140,13 +151,15 @@ impl Inquiry {
         }
     }
 
-    /// Looks for a way on which a claim does not hold. `goes_on` is called now and then, and may end it, for example by time.
+    /// Looks for a way on which a claim does not hold. `goes_on` is called now and then, and may end it, for example by time: first the
+    /// orders of events in a small room, then the worlds drawn by chance.
     pub fn ask(&self, goes_on: &mut dyn FnMut(Explored) -> ControlFlow<()>) -> Told {
         let mut told = Told::default();
         if self.agents <= SMALL {
             search::search(self, &mut told, goes_on);
         }
-        if !told.is_ended && told.broken.len() < self.claims.len() {
+        if told.broken.len() < self.claims.len() {
+            told.explored.is_drawing = true;
             draw::draw(self, &mut told, goes_on);
         }
         told
@@ -154,6 +167,7 @@ impl Inquiry {
 
     fn room(&self) -> Room {
         let Self { agents, words, failures, goes_on, .. } = *self;
+        let agents = agents.clamp(2, 64);
         Room { config: Arc::clone(&self.config), agents, words, failures, goes_on }
     }
 
@@ -178,17 +192,17 @@ impl Inquiry {
         world.breaches_from_here(claim).is_some()
     }
 
-    /// A way to a broken claim as a recording and in words.
-    fn broken(&self, shuffle: u64, acts: &[Act], claim: Claim, is_shortest: bool) -> Broken {
+    /// A way to a broken claim as a recording and in words. `is_long`: it was found in a world drawn by chance.
+    fn broken(&self, shuffle: u64, acts: &[Act], claim: Claim, is_long: bool) -> Broken {
         let mut world = World::logged(&self.room(), shuffle);
-        if !is_shortest {
+        if is_long {
             world.allow(draw::WORDS, self.failures);
         }
-        let mut steps = Vec::new();
+        let mut way = Vec::new();
         let mut play = |world: &mut World, acts: &[Act]| {
             for act in acts {
                 if world.is_possible(*act) && !world.breaches(claim) {
-                    steps.push(world.words(*act));
+                    way.push(world.step(*act));
                     world.apply(*act);
                 }
             }
@@ -198,7 +212,11 @@ impl Inquiry {
             world.allow(0, u32::MAX);
             play(&mut world, &rest);
         }
-        steps.push(claim.complaint());
-        Broken { claim, steps, recording: world.recording(&self.room(), shuffle), is_shortest }
+        let recording = world.recording(&self.room(), shuffle);
+        // What follows the moment from which a channel does not rest is as long as it is.
+        let is_shortest = !is_long && claim != Claim::Rests;
+        let mut broken = Broken { claim, steps: Vec::new(), recording, is_shortest, way };
+        broken.steps = broken.told(&|agent| agent.to_string());
+        broken
     }
 }

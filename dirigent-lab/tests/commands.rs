@@ -44,7 +44,8 @@ fn they_stand_beside_others_and_beside_flags_for_all() {
     assert!(
         is_well && told.starts_with("as recorded\n") && told.contains("\norder.skip_passed=true\n")
     );
-    let claim = ["prove", "--claim", "addressed-next", "--turns", "2", "--set"];
+    let claim =
+        ["prove", "--claim", "addressed-next", "--turns", "2", "--seconds", "3600", "--set"];
     let (is_well, told) = run(&[&claim[..], &["people.mentions=ignored"]].concat());
     assert!(!is_well && told.starts_with("addressed-next: broken; the shortest way:\n"));
     let folder = tempfile::tempdir().unwrap();

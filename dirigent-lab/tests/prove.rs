@@ -1,12 +1,15 @@
 //! What can happen under some rules.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use clap::Parser;
+use dirigent::replay::ReplayedStep;
 use dirigent::settings::Rules;
 use dirigent_control::drawing::Replay;
+use dirigent_core::{AgentKey, Answer, Author, Effect, Input, Outcome, PhaseKind, Verdict};
 use dirigent_lab::program::ProveFlags;
-use dirigent_lab::{Inquiry, RuleChoices, Told};
+use dirigent_lab::{Broken, Claim, Inquiry, RuleChoices, Told};
 use dirigent_store::ChannelRecording;
 
 fn rules(choices: &str) -> Rules {
@@ -17,11 +20,20 @@ fn rules(choices: &str) -> Rules {
 fn ask(choices: &str, claim: &str, agents: u32) -> Told {
     let mut inquiry = Inquiry::new(&rules(choices), agents, vec![claim.parse().unwrap()]);
     (inquiry.shuffles, inquiry.states, inquiry.worlds) = (2, 6_000, 20);
+    inquiry.turns = inquiry.turns.max(8);
     inquiry.ask(&mut |_| ControlFlow::Continue(()))
 }
 
 /// Rules, a claim that they break, and agents.
-const PLANTED: [(&str, &str, u32); 10] = [
+const PLANTED: [(&str, &str, u32); 14] = [
+    // The budget is spent before the second word.
+    ("budget.turns=1", "answered-within=1", 2),
+    // The only turns break off, and the channel sleeps over the word.
+    ("ceilings.chat.turns=1", "answered-within=1", 2),
+    // Once the hour is over, only one agent is asked for the word.
+    ("budget.agent_turns_per_hour=1", "heard", 2),
+    // The second word comes between an agent's turn and its beginning.
+    ("ceilings.chat.turns=4", "calls-without-person=4", 2),
     ("ceilings.chat.turns=2", "heard", 3),
     ("people.mentions=only", "heard", 3),
     ("people.mentions=ignored", "addressed-next", 2),
@@ -35,21 +47,108 @@ const PLANTED: [(&str, &str, u32); 10] = [
 ];
 
 #[test]
-fn ten_planted_faults_are_found_and_their_recordings_break_the_claims() {
+fn planted_faults_are_found_and_their_recordings_break_the_claims() {
     for (choices, claim, agents) in PLANTED {
         let told = ask(choices, claim, agents);
         let at = format!("{claim} under {choices}");
         assert_eq!(told.broken.len(), 1, "{at}");
         let broken = &told.broken[0];
-        assert_eq!(broken.is_shortest, agents <= 4, "{at}");
+        let is_short = !told.explored.is_drawing && claim != "rests";
+        assert_eq!(broken.is_shortest, is_short, "{at}");
         // The recording is one of the real machine under these rules.
         assert_eq!(*broken.recording.config, rules(choices).config, "{at}");
-        assert!(!broken.recording.replay().unwrap().is_empty(), "{at}");
+        assert!(is_broken(broken, agents), "{at}: {:?}", broken.steps);
     }
 }
 
+/// Whether the claim is broken in the recording, as it is counted there without the laboratory.
+fn is_broken(broken: &Broken, agents: u32) -> bool {
+    let steps = broken.recording.steps().unwrap();
+    let is_word = |input: &Input| match input {
+        Input::Message(message) | Input::Addressed { message, .. } => {
+            message.author == Author::Human
+        }
+        _ => false,
+    };
+    let called = |step: &ReplayedStep| match (&step.input, step.answer) {
+        (Input::Gate { agent, .. }, Ok(Answer::Verdict(Verdict::Allow { .. }))) => *agent,
+        _ => None,
+    };
+    let words = steps.iter().enumerate().filter(|(_, step)| is_word(&step.input));
+    let words: Vec<_> = words.map(|(at, _)| at).collect();
+    let changes = steps.iter().flat_map(|step| step.effects.iter().filter_map(Effect::transition));
+    let sleeps = changes.last().is_some_and(|change| change.to == PhaseKind::Dormant);
+    let calls_after = |word: usize| steps[word + 1..].iter().filter_map(called);
+    match broken.claim {
+        Claim::Heard => {
+            let is_missed =
+                |word: &usize| calls_after(*word).collect::<BTreeSet<_>>().len() < agents as usize;
+            sleeps && words.iter().any(is_missed)
+        }
+        Claim::CallsWithoutPerson(calls) => {
+            calls_after(*words.last().unwrap()).count() > calls as usize
+        }
+        Claim::AnsweredWithin(turns) => {
+            let is_end = |step: &&ReplayedStep| matches!(&step.input, Input::RunEnded { outcome, .. } if *outcome != Outcome::Failed);
+            let last = *words.last().unwrap();
+            let is_taken = steps[last..].iter().any(|step| is_end(&step));
+            !is_taken && (sleeps || calls_after(last).count() >= turns as usize)
+        }
+        Claim::Rests => !sleeps,
+        Claim::Waits(turns) => {
+            let all: Vec<_> = calls_after(words[0]).collect();
+            let waits = |agent| {
+                let others = all.split(|called| *called == AgentKey::new(agent));
+                others.map(<[_]>::len).max() >= Some(turns as usize)
+            };
+            (0..agents).any(waits)
+        }
+        Claim::AddressedNext => {
+            let (at, to) = steps
+                .iter()
+                .enumerate()
+                .rev()
+                .find_map(|(at, step)| match &step.input {
+                    Input::Addressed { agents, .. } => Some((at, agents[0])),
+                    _ => None,
+                })
+                .unwrap();
+            let triggered = steps[at..].iter().flat_map(|step| &step.effects);
+            let mut triggered = triggered.filter_map(|effect| match *effect {
+                Effect::Trigger { agent, .. } => Some(agent),
+                _ => None,
+            });
+            triggered.next_back() != Some(to)
+        }
+        _ => false,
+    }
+}
+
+#[test]
+fn a_channel_that_rests_after_many_turns_or_late_triggers_is_not_said_not_to_rest() {
+    let cases = [
+        ("ceilings.chat.turns=1000,ceilings.chat.cycles=none,people.settle=2s", 2),
+        ("deadlines.retriggers=250", 4),
+        ("deadlines.retriggers=15", 64),
+    ];
+    for (choices, agents) in cases {
+        let mut inquiry = Inquiry::new(&rules(choices), agents, vec![Claim::Rests]);
+        (inquiry.shuffles, inquiry.states, inquiry.worlds) = (1, 30, 1);
+        let told = inquiry.ask(&mut |_| ControlFlow::Continue(()));
+        assert!(told.broken.is_empty() && told.explored.worlds == 1, "{choices}");
+    }
+    let mut inquiry = Inquiry::new(
+        &rules("ceilings.chat.turns=1001,ceilings.chat.cycles=none"),
+        2,
+        vec![Claim::Rests],
+    );
+    (inquiry.shuffles, inquiry.states, inquiry.worlds) = (1, 30, 1);
+    assert_eq!(inquiry.ask(&mut |_| ControlFlow::Continue(())).broken.len(), 1);
+}
+
 /// Rules and claims that hold there.
-const SOUND: [(&str, &str, u32); 10] = [
+const SOUND: [(&str, &str, u32); 11] = [
+    ("", "addressed-next", 3),
     ("", "heard", 2),
     ("", "addressed-next", 2),
     ("people.mentions=only", "addressed-next", 2),
@@ -64,7 +163,7 @@ const SOUND: [(&str, &str, u32); 10] = [
 ];
 
 #[test]
-fn of_ten_sound_rule_sets_only_what_was_explored_is_claimed() {
+fn of_sound_rule_sets_only_what_was_explored_is_claimed() {
     for (choices, claim, agents) in SOUND {
         let told = ask(choices, claim, agents);
         let at = format!("{claim} under {choices}");
@@ -148,12 +247,26 @@ fn the_command_takes_rules_and_agents_of_the_file_and_writes_recording_and_diagr
     let file = "[discord]\ntoken = { env = \"NONE\" }\n[rules.people]\nmentions = \"only\"\n\
         [[agents]]\nname = \"poet\"\n[[agents]]\nname = \"critic\"\n";
     std::fs::write(&config, file).unwrap();
-    let given = [config.as_str(), "--claim", "heard", "--save", &saved, "--mermaid", &diagram];
+    let given = [
+        config.as_str(),
+        "--claim",
+        "heard",
+        "--seconds",
+        "3600",
+        "--save",
+        &saved,
+        "--mermaid",
+        &diagram,
+    ];
     let (holds, told) = run(&given).unwrap();
     assert!(!holds);
     let expected = "heard: broken; the shortest way:\n  a person writes to poet\n  poet begins\n  poet passes\n";
     assert!(told.starts_with(expected), "{told}");
-    assert!(told.contains("not explored: other sequences of shuffles, operators"));
+    assert!(
+        told.contains(
+            "not explored: other sequences of shuffles, agents that name the next speaker"
+        )
+    );
     let recording = ChannelRecording::parse(&std::fs::read_to_string(saved).unwrap()).unwrap();
     assert!(recording.trace().unwrap().to_string().contains("poet"));
     let shown = Replay::of(&recording.recorded, |_| Some("poet".into())).unwrap();
@@ -163,11 +276,16 @@ fn the_command_takes_rules_and_agents_of_the_file_and_writes_recording_and_diagr
 
 #[test]
 fn the_command_says_what_it_saw_of_a_claim_that_holds() {
-    let given = ["--claim", "addressed-next", "--words", "1", "--turns", "3"];
+    let given = ["--claim", "addressed-next", "--words", "1", "--turns", "3", "--seconds", "3600"];
     let (holds, told) = run(&given).unwrap();
     assert!(holds);
     assert!(told.starts_with("addressed-next: holds in every order of events within the bounds"));
     assert!(told.contains("all of it"));
+    assert!(told.contains("explored under the default rules (name a file after prove"));
+    assert!(told.contains("agents that name the next speaker, ask people"));
+    let given = ["--claim", "calls-without-person=37", "--turns", "2", "--seconds", "3600"];
+    let (holds, told) = run(&given).unwrap();
+    assert!(holds && told.contains(": was not broken, and cannot break within 2 turns"), "{told}");
     assert!(run(&["--claim", "answered"]).unwrap_err().contains("answered-within=2"));
     let misspelt = ["--claim", "rests", "--set", "order.skip_pased=true"];
     assert!(run(&misspelt).unwrap_err().starts_with("order.skip_pased: unknown field"));

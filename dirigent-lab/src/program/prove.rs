@@ -78,9 +78,13 @@ impl ProveFlags {
         let more = names.len()..agents as usize;
         names.extend(more.map(|at| AgentId::from(format!("agent-{at}").as_str())));
         for claim in &self.claims {
-            tell(*claim, &told, &names, out)?;
+            tell(*claim, &inquiry, &told, &names, out)?;
         }
-        bounds(&inquiry, &told, out)?;
+        let rules = match &self.file {
+            Some(file) => format!("the rules of {}", file.display()),
+            None => "the default rules (name a file after prove for its own)".to_owned(),
+        };
+        bounds(&rules, &inquiry, &told, out)?;
         if let Some(broken) = told.broken.first() {
             self.keep(broken, &names)?;
         }
@@ -101,47 +105,78 @@ impl ProveFlags {
     }
 }
 
-/// Tells on the terminal how far it is, and ends it by time.
+/// Tells on the terminal how far it is, and ends it by time. A quarter of the time is kept for worlds drawn by chance.
 #[expect(clippy::disallowed_methods, reason = "a person waits for it, and it must end")]
 fn watch(limit: Duration) -> impl FnMut(Explored) -> ControlFlow<()> {
     let begin = Instant::now();
     let mut told = Duration::ZERO;
-    move |Explored { states, ahead, depth, worlds, .. }| {
+    move |explored| {
         let spent = begin.elapsed();
         if spent.saturating_sub(told) >= TELL {
             told = spent;
+            let Explored { states, ahead, depth, worlds, .. } = explored;
             let seconds = spent.as_secs();
             eprintln!(
                 "{seconds} s: {states} states, {ahead} ahead, {depth} steps deep; {worlds} long worlds"
             );
         }
+        let limit = if explored.is_drawing { limit } else { limit / 4 * 3 };
         if spent >= limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
-fn tell(claim: Claim, told: &Told, names: &[AgentId], out: &mut dyn Write) -> Result<(), Error> {
+/// What is said of a claim for which no way was found that breaks it.
+fn unbroken(claim: Claim, inquiry: &Inquiry, told: &Told) -> String {
+    let turns = inquiry.turns;
+    let is_over = |number: u32| u64::from(number) >= turns;
+    let cannot = match claim {
+        // An agent that goes on is called several times in a turn.
+        Claim::CallsWithoutPerson(calls) => is_over(calls) && !inquiry.goes_on,
+        Claim::Waits(number) => is_over(number),
+        Claim::Heard | Claim::AddressedNext | Claim::Rests | Claim::AnsweredWithin(_) => false,
+    };
+    if cannot && told.explored.states > 0 {
+        return format!(
+            "was not broken, and cannot break within {turns} turns: only the long conversations tell, or more --turns"
+        );
+    }
+    if !told.is_whole {
+        return "was not broken, and not everything within the bounds was explored".to_owned();
+    }
+    let holds = "holds in every order of events within the bounds below";
+    if matches!(claim, Claim::AnsweredWithin(number) if is_over(number)) {
+        return format!(
+            "{holds}, where {turns} turns are too few to wait for an answer: no channel became dormant over a word"
+        );
+    }
+    holds.to_owned()
+}
+
+fn tell(
+    claim: Claim,
+    inquiry: &Inquiry,
+    told: &Told,
+    names: &[AgentId],
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     let Some(broken) = told.broken.iter().find(|broken| broken.claim == claim) else {
-        let how = match told {
-            Told { is_whole: true, .. } => "holds in every order of events within the bounds below",
-            _ => "was not broken, and not everything within the bounds was explored",
-        };
-        writeln!(out, "{claim}: {how}")?;
+        writeln!(out, "{claim}: {}", unbroken(claim, inquiry, told))?;
         return Ok(());
     };
-    let length = if broken.is_shortest { "the shortest way" } else { "a way, shrunk" };
+    let length = if broken.is_shortest { "the shortest way" } else { "a way" };
     writeln!(out, "{claim}: broken; {length}:")?;
-    let left = broken.steps.len().saturating_sub(2 * SHOWN);
-    for (at, step) in broken.steps.iter().enumerate() {
+    let name = |key: AgentKey| {
+        let name = usize::try_from(key.get()).ok().and_then(|at| names.get(at));
+        name.map_or_else(|| key.to_string(), ToString::to_string)
+    };
+    let steps = broken.told(&name);
+    let left = steps.len().saturating_sub(2 * SHOWN);
+    for (at, step) in steps.iter().enumerate() {
         if left > 0 && (SHOWN..SHOWN + left).contains(&at) {
             if at == SHOWN {
                 writeln!(out, "  … {left} steps more")?;
             }
             continue;
-        }
-        let mut step = step.clone();
-        // The longest names first, since agent-1 begins agent-10.
-        for (at, name) in names.iter().enumerate().rev() {
-            step = step.replace(&AgentKey::new(u32::try_from(at)?).to_string(), name.as_str());
         }
         writeln!(out, "  {step}")?;
     }
@@ -149,13 +184,12 @@ fn tell(claim: Claim, told: &Told, names: &[AgentId], out: &mut dyn Write) -> Re
 }
 
 /// What was explored, and what was not.
-fn bounds(inquiry: &Inquiry, told: &Told, out: &mut dyn Write) -> Result<(), Error> {
+fn bounds(rules: &str, inquiry: &Inquiry, told: &Told, out: &mut dyn Write) -> Result<(), Error> {
     let Inquiry { agents, words, turns, failures, shuffles, .. } = inquiry;
     let Explored { states, ahead, depth, worlds, .. } = told.explored;
-    let ended = if told.is_ended { ", ended by time" } else { "" };
-    writeln!(out, "\nexplored, {agents} agents in a chat:")?;
+    writeln!(out, "\nexplored under {rules}, {agents} agents in a chat:")?;
     if states > 0 {
-        let left = || format!("not all of it: {ahead} states were left{ended}");
+        let left = || format!("not all of it: {ahead} states were left");
         let whole = if told.is_whole { "all of it".to_owned() } else { left() };
         writeln!(
             out,
@@ -163,14 +197,17 @@ fn bounds(inquiry: &Inquiry, told: &Told, out: &mut dyn Write) -> Result<(), Err
              {states} states, up to {depth} steps deep; {whole}"
         )?;
     }
+    let is_open = told.broken.len() < inquiry.claims.len() && worlds < inquiry.worlds;
+    let ended = if is_open { ", ended by time" } else { "" };
     writeln!(
         out,
         "  {worlds} long conversations drawn by chance, up to 400 steps each, with {failures} failures in a row{ended}"
     )?;
     writeln!(
         out,
-        "not explored: other sequences of shuffles, operators, agents that come and go or ask of their own accord, events that\n  \
-         are lost, late or repeated, restarts, outages, discussions, budgets of cost, and what a text says"
+        "not explored: other sequences of shuffles, agents that name the next speaker, ask people, repeat themselves, come and go\n  \
+         or ask of their own accord, words between a reply and its arrival, time that passes while an agent works, operators,\n  \
+         events that are lost, late or repeated, restarts, outages, discussions, budgets of cost, and what a text says"
     )?;
     Ok(())
 }

@@ -18,15 +18,16 @@ pub enum Claim {
     /// `heard`: before the channel becomes dormant, each word of a person has reached each agent: its run began after the word, or it was
     /// handed the word, or it was asked and did not answer.
     Heard,
-    /// `addressed-next`: an agent that a person addresses has the next turn, or is handed the word in its own.
+    /// `addressed-next`: an agent that a person addresses has the next turn, or is handed the word in its own. If a person addresses
+    /// another one before, the newest word counts.
     AddressedNext,
     /// `calls-without-person=N`: agents are called at most N times after a person's word, until the next. A turn that is under way as the
     /// person writes is one of them if its agent has not begun.
     CallsWithoutPerson(u32),
     /// `waits=N`: while the channel is awake, no agent waits for more than N turns of others.
     Waits(u32),
-    /// `rests`: the channel becomes dormant by itself, if from some moment on all agents pass, if none answers any more, and, within 1,000
-    /// turns, if each always has something to say.
+    /// `rests`: the channel becomes dormant by itself within 1,000 turns, if from some moment on all agents pass, if none answers any
+    /// more, and if each always has something to say.
     Rests,
     /// `answered-within=N`: a person's word is taken by one of the next N turns: its agent knows the word, and speaks or passes. What
     /// breaks off or never answers takes no word.

@@ -33,8 +33,9 @@ pub(super) fn draw(
             for claim in inquiry.open(told).collect::<Vec<_>>() {
                 let is_look = step % LOOK == 0;
                 if world.breaches(claim) || is_look && world.breaches_from_here(claim).is_some() {
-                    let acts = shrunk(inquiry, number, acts.clone(), claim);
-                    told.broken.push(inquiry.broken(number, &acts, claim, false));
+                    let ends = &mut || goes_on(told.explored).is_break();
+                    let acts = shrunk(inquiry, number, acts.clone(), claim, ends);
+                    told.broken.push(inquiry.broken(number, &acts, claim, true));
                 }
             }
             let Some(act) = pick(&world, &mut dice, talk, words) else { break };
@@ -69,12 +70,21 @@ fn pick(world: &World, dice: &mut Dice, talk: u64, words: u64) -> Option<Act> {
     usual.into_iter().find(|act| does.contains(act)).or_else(|| does.first().copied())
 }
 
-/// Leaves out what is not needed for the claim to break.
-fn shrunk(inquiry: &Inquiry, shuffle: u64, mut acts: Vec<Act>, claim: super::Claim) -> Vec<Act> {
+/// Leaves out what is not needed for the claim to break, until it ends.
+fn shrunk(
+    inquiry: &Inquiry,
+    shuffle: u64,
+    mut acts: Vec<Act>,
+    claim: super::Claim,
+    ends: &mut dyn FnMut() -> bool,
+) -> Vec<Act> {
     let mut size = acts.len() / 2;
     while size > 0 {
         let mut at = 0;
         while at < acts.len() {
+            if ends() {
+                return acts;
+            }
             let mut fewer = acts.clone();
             fewer.drain(at..(at + size).min(acts.len()));
             if inquiry.breaks(shuffle, &fewer, claim) {

@@ -54,7 +54,7 @@ pub(super) fn search(
             let open: Vec<_> = inquiry.open(told).collect();
             for claim in open {
                 if next.breaches(claim) || next.breaches_from_here(claim).is_some() {
-                    told.broken.push(inquiry.broken(shuffle, &way(&nodes, at), claim, true));
+                    told.broken.push(inquiry.broken(shuffle, &way(&nodes, at), claim, false));
                 }
             }
             if told.broken.len() == inquiry.claims.len() {

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use dirigent::replay::RecordedChannel;
 use dirigent_core::{
-    AgentKey, Answer, Author, Config, Creation, DeadlineReason, Effect, Input, Message, MessageId,
-    MessageKind, Mode, Outcome, PhaseKind, RunId, Settlement, Tail, Timestamp, TurnId, TurnMachine,
-    WakeCause,
+    AgentKey, Answer, Author, Config, Creation, Effect, Input, Message, MessageId, MessageKind,
+    Mode, Outcome, PhaseKind, RunId, Settlement, Tail, Timestamp, TurnId, TurnMachine, WakeCause,
 };
 
 use super::claim::Claim;
@@ -16,11 +15,11 @@ use super::claim::Claim;
 /// When each world begins: the first moment of 2026.
 const BEGIN: u64 = 1_767_225_600_000;
 
-/// The most turns after which a channel of talkative agents must rest.
-const TALK: usize = 1_000;
+/// The most turns after which a channel must rest, whatever its agents do.
+const TURNS: u64 = 1_000;
 
-/// The most steps after which a channel must rest whose agents pass or do not answer.
-const PATIENCE: usize = 2_000;
+/// The most steps of one turn, beside those in which its agent is asked again.
+const STEPS: usize = 1_000;
 
 /// What can happen next. The agent that it is about is the one that has the floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +35,31 @@ pub(crate) enum Act {
     Hangs,
     /// Nothing happens until something is due.
     TimePasses,
+}
+
+/// An act, and the agent that it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    act: Act,
+    agent: Option<AgentKey>,
+}
+
+impl Step {
+    /// What it is, in words.
+    pub(crate) fn words(self, name: &dyn Fn(AgentKey) -> String) -> String {
+        let agent = self.agent.map_or_else(|| "no agent".to_owned(), name);
+        match self.act {
+            Act::Says(None) => "a person writes".to_owned(),
+            Act::Says(Some(to)) => format!("a person writes to {}", name(to)),
+            Act::Begins => format!("{agent} begins"),
+            Act::Speaks => format!("{agent} speaks"),
+            Act::GoesOn => format!("{agent} speaks and goes on"),
+            Act::Passes => format!("{agent} passes"),
+            Act::Fails => format!("{agent} breaks off"),
+            Act::Hangs => format!("{agent} does not answer"),
+            Act::TimePasses => "time passes".to_owned(),
+        }
+    }
 }
 
 /// The room in which it happens.
@@ -56,7 +80,17 @@ struct Word {
     reached: u64,
     /// Turns that began after it.
     turns: u32,
+    /// An agent was handed it in its turn: the host keeps it until a turn took it.
+    is_kept: bool,
     is_taken: bool,
+}
+
+/// An agent that must be next, the word by which it was addressed, and the turn that was under way then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Addressed {
+    agent: AgentKey,
+    word: MessageId,
+    since: TurnId,
 }
 
 /// A room at one moment.
@@ -72,9 +106,8 @@ pub(crate) struct World {
     goes_on: bool,
     ids: u64,
     runs: u64,
-    /// The newest word, and that for which the host woke the channel itself.
-    newest_word: u64,
-    woken_for: u64,
+    /// The word for which the host woke the channel itself.
+    woken_for: Option<MessageId>,
     /// The agent that was asked and has not begun.
     woken: Option<AgentKey>,
     running: Option<(AgentKey, RunId)>,
@@ -83,8 +116,7 @@ pub(crate) struct World {
     words: Vec<Word>,
     /// Turns of others since each agent's own.
     waits: Vec<u32>,
-    /// The agent that must be next, and the turn in which it was addressed.
-    next: Option<(AgentKey, TurnId)>,
+    next: Option<Addressed>,
     turn: TurnId,
     seen: Seen,
     /// Every input, if it is wanted.
@@ -115,8 +147,7 @@ impl World {
             goes_on: room.goes_on,
             ids: 0,
             runs: 0,
-            newest_word: 0,
-            woken_for: 0,
+            woken_for: None,
             woken: None,
             running: None,
             calls: 0,
@@ -167,11 +198,10 @@ impl World {
         self.machine.view().phase() == PhaseKind::Dormant && !self.is_due()
     }
 
-    /// Whether something is due by which the channel wakes.
+    /// Whether the channel is awake, or wakes by itself.
     fn is_due(&self) -> bool {
         let view = self.machine.view();
-        let settles = |due: dirigent_core::Deadline| due.reason == DeadlineReason::Settle;
-        view.phase() != PhaseKind::Dormant || view.deadline().is_some_and(settles)
+        view.phase() != PhaseKind::Dormant || view.goes_on_at().is_some()
     }
 
     pub(super) fn is_possible(&self, act: Act) -> bool {
@@ -244,12 +274,13 @@ impl World {
         self.words_left = self.words_left.saturating_sub(1);
         self.ids += 1;
         self.calls = 0;
-        self.newest_word = self.ids;
         let id = MessageId::new(self.ids);
-        self.words.push(Word { id, reached: 0, turns: 0, is_taken: false });
+        self.words.push(Word { id, reached: 0, turns: 0, is_kept: false, is_taken: false });
         let (author, kind, tail) = (Author::Human, MessageKind::Conversation, Tail::of("word"));
         let message = Message { id, author, kind, tail, backfilled: false };
-        self.next = to.map(|to| (to, self.machine.view().turn()));
+        let since = self.machine.view().turn();
+        // A plain word leaves it as it was; by rule 62 another agent's replaces it.
+        self.next = to.map(|agent| Addressed { agent, word: id, since }).or(self.next);
         self.give(match to {
             Some(agent) => Input::Addressed { message, agents: vec![agent] },
             None => Input::Message(message),
@@ -274,8 +305,10 @@ impl World {
         let Some((agent, run)) = self.running.take() else { return };
         let run = Some(run);
         self.failures_left = self.failures_in_a_row.unwrap_or(self.failures_left);
-        for word in &mut self.words {
-            word.is_taken |= word.reached & bit(agent) != 0;
+        for word in self.words.iter_mut().filter(|word| !word.is_taken) {
+            word.is_taken = word.reached & bit(agent) != 0;
+            // What is left is a reason to wake again.
+            self.woken_for = self.woken_for.filter(|_| !word.is_taken);
         }
         if !speaks {
             self.give(Input::RunEnded { agent, run, outcome: Outcome::Pass });
@@ -296,9 +329,7 @@ impl World {
         for word in &mut self.words {
             word.reached |= bit(agent);
         }
-        if self.next.is_some_and(|(next, _)| next == agent) {
-            self.next = None;
-        }
+        self.next = self.next.filter(|next| next.agent != agent);
     }
 
     fn give(&mut self, input: Input) -> Option<Answer> {
@@ -340,20 +371,17 @@ impl World {
     }
 
     fn hand(&mut self, agent: AgentKey, first: MessageId, last: MessageId) {
-        for word in &mut self.words {
-            if (first..=last).contains(&word.id) {
-                word.reached |= bit(agent);
-            }
+        let is_handed = |id: &MessageId| (first..=last).contains(id);
+        for word in self.words.iter_mut().filter(|word| is_handed(&word.id)) {
+            word.reached |= bit(agent);
+            word.is_kept = true;
         }
-        if self.next.is_some_and(|(next, _)| next == agent) {
-            self.next = None;
-        }
+        self.next = self.next.filter(|next| next.agent != agent || !is_handed(&next.word));
     }
 
     fn begin_turn(&mut self, agent: AgentKey, turn: TurnId) {
-        if let Some((next, since)) = self.next {
-            self.seen.passed_over |= turn > since && next != agent;
-            self.next = None;
+        if let Some(next) = self.next.take() {
+            self.seen.passed_over |= turn > next.since && next.agent != agent;
         }
         for word in self.words.iter_mut().filter(|word| !word.is_taken) {
             self.seen.turns_to_answer = self.seen.turns_to_answer.max(word.turns);
@@ -365,12 +393,15 @@ impl World {
         }
     }
 
-    /// As the driver does: a channel that became dormant over a word that no turn took is woken for it, once.
+    /// The one rule of the driver that stands here: a channel that became dormant over a word that an agent was handed in its turn, and
+    /// that no turn took, is woken for it, once. The driver's own is in `src/room/settling.rs`.
     fn wake(&mut self) {
         let view = self.machine.view();
-        let is_asleep = view.phase() == PhaseKind::Dormant && !view.is_budget_spent();
-        if is_asleep && view.is_wake_unserved() && self.woken_for < self.newest_word {
-            self.woken_for = self.newest_word;
+        let waits = view.is_budget_spent() || view.run().is_some();
+        let kept = self.words.iter().filter(|word| word.is_kept && !word.is_taken);
+        let last = kept.map(|word| word.id).max();
+        if view.phase() == PhaseKind::Dormant && !waits && last > self.woken_for {
+            self.woken_for = last;
             self.give(Input::Wake { first: None, cause: WakeCause::Unheard });
         }
     }
@@ -378,20 +409,17 @@ impl World {
     /// What can be seen once nothing is under way inside the machine.
     fn look(&mut self) {
         self.wake();
-        let view = self.machine.view();
-        let speaker = view.speaker();
+        let speaker = self.machine.view().speaker();
         self.woken = self.woken.filter(|woken| speaker == Some(*woken));
-        let sleeps =
-            view.phase() == PhaseKind::Dormant && !view.is_wake_pending() && !self.is_due();
         let all = u64::MAX >> (64 - self.agents);
-        if sleeps {
+        if self.is_at_rest() {
             self.seen.unheard |= self.words.iter().any(|word| word.reached != all);
             self.seen.unanswered |= self.words.iter().any(|word| !word.is_taken);
             self.seen.passed_over |= self.next.is_some();
             self.words.clear();
             self.next = None;
         }
-        if view.phase() == PhaseKind::Dormant {
+        if self.machine.view().phase() == PhaseKind::Dormant {
             self.waits.iter_mut().for_each(|waits| *waits = 0);
         }
         self.words.retain(|word| word.reached != all || !word.is_taken);
@@ -418,46 +446,39 @@ impl World {
         }
         let passes = |world: &Self| if world.running.is_some() { Act::Passes } else { Act::Begins };
         let speaks = |world: &Self| if world.running.is_some() { Act::Speaks } else { Act::Begins };
-        self.stays_awake(PATIENCE, passes)
-            .or_else(|| self.stays_awake(PATIENCE, |_| Act::Hangs))
-            .or_else(|| (self.calls == 0).then(|| self.stays_awake(2 * TALK, speaks)).flatten())
+        self.stays_awake(passes)
+            .or_else(|| self.stays_awake(|_| Act::Hangs))
+            .or_else(|| (self.calls == 0).then(|| self.stays_awake(speaks)).flatten())
     }
 
     /// The steps on which the channel stays awake if its agents do this.
-    fn stays_awake(&self, steps: usize, does: impl Fn(&Self) -> Act) -> Option<Vec<Act>> {
+    fn stays_awake(&self, does: impl Fn(&Self) -> Act) -> Option<Vec<Act>> {
         let (mut world, mut acts) = (self.clone(), Vec::new());
         world.failures_left = u32::MAX;
-        for _ in 0..steps {
+        let steps_max = STEPS + usize::from(self.machine.config().deadlines.retriggers);
+        let (mut turn, mut steps) = (self.turns(), 0);
+        let last = turn + TURNS;
+        while turn <= last && steps <= steps_max {
             if world.is_at_rest() {
                 return None;
             }
             let has_agent = world.woken.is_some() || world.running.is_some();
             let act = if has_agent { does(&world) } else { Act::TimePasses };
             if !world.is_possible(act) {
+                // A channel that nothing moves any more is awake for ever: a few steps show it.
                 break;
             }
             world.apply(act);
             acts.push(act);
+            steps = if world.turns() > turn { 0 } else { steps + 1 };
+            turn = world.turns();
         }
-        // A channel that nothing moves any more is awake for ever: a few steps show it.
         (!world.is_at_rest()).then_some(acts)
     }
 
-    /// What an act is, in words.
-    pub(super) fn words(&self, act: Act) -> String {
-        let agent = self.woken.or(self.running.map(|(agent, _)| agent));
-        let agent = agent.map_or_else(|| "no agent".to_owned(), |agent| agent.to_string());
-        match act {
-            Act::Says(None) => "a person writes".to_owned(),
-            Act::Says(Some(to)) => format!("a person writes to {to}"),
-            Act::Begins => format!("{agent} begins"),
-            Act::Speaks => format!("{agent} speaks"),
-            Act::GoesOn => format!("{agent} speaks and goes on"),
-            Act::Passes => format!("{agent} passes"),
-            Act::Fails => format!("{agent} breaks off"),
-            Act::Hangs => format!("{agent} does not answer"),
-            Act::TimePasses => "time passes".to_owned(),
-        }
+    /// An act, and the agent that it is about now.
+    pub(super) fn step(&self, act: Act) -> Step {
+        Step { act, agent: self.woken.or(self.running.map(|(agent, _)| agent)) }
     }
 
     /// A number by which a world is recognised.
@@ -474,10 +495,13 @@ impl World {
         let mut into = Into(DefaultHasher::new());
         let bounds = (self.words_left, self.failures_left, self.now, self.woken_for);
         let floor = (self.woken, self.running, self.turn);
+        let kept = self.words.iter().filter(|word| word.is_kept && !word.is_taken);
+        let kept = kept.map(|word| word.id).max();
         // A hasher takes everything.
-        let _ = write!(into, "{bounds:?}{floor:?}{:?}", self.machine.snapshot());
+        let _ = write!(into, "{bounds:?} {floor:?} {kept:?} {:?}", self.machine.snapshot());
         for claim in claims {
             // What only other claims look at makes no other world.
+            let _ = write!(into, "; {claim}: ");
             let _ = match claim {
                 Claim::CallsWithoutPerson(_) => write!(into, "{} {}", self.calls, self.seen.calls),
                 Claim::Waits(_) => write!(into, "{:?} {}", self.waits, self.seen.waits),
@@ -489,7 +513,8 @@ impl World {
                 Claim::AddressedNext => {
                     write!(into, "{:?} {}", self.next, self.seen.passed_over)
                 }
-                Claim::Rests => Ok(()),
+                // Talkative agents are looked at before the first call.
+                Claim::Rests => write!(into, "{}", self.calls == 0),
             };
         }
         into.0.finish()
@@ -498,4 +523,70 @@ impl World {
 
 const fn bit(agent: AgentKey) -> u64 {
     1_u64.wrapping_shl(agent.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn room(change: impl Fn(&mut Config)) -> Room {
+        let mut config = Config::default();
+        change(&mut config);
+        Room { config: Arc::new(config), agents: 2, words: 9, failures: 9, goes_on: false }
+    }
+
+    #[test]
+    fn a_channel_that_waits_for_the_end_of_a_cap_is_not_at_rest_and_time_wakes_it() {
+        let mut world =
+            World::begin(&room(|config| config.budget.agent_turns_per_hour = Some(1)), 0);
+        world.apply(Act::Says(None));
+        for _ in 0..2 {
+            world.apply(Act::Begins);
+            world.apply(Act::Speaks);
+        }
+        world.apply(Act::Says(None));
+        assert!(world.woken.is_none() && world.machine.view().phase() == PhaseKind::Dormant);
+        assert!(world.is_possible(Act::TimePasses) && !world.is_at_rest());
+        while world.is_possible(Act::TimePasses) {
+            world.apply(Act::TimePasses);
+        }
+        assert!(world.woken.is_some() && world.now.as_millis() >= BEGIN + 3_600_000);
+    }
+
+    /// Three turns break off. The second word was handed over in the first, so the host wakes the channel for it.
+    #[test]
+    fn the_host_wakes_a_channel_once_for_a_word_that_was_handed_over_and_not_taken() {
+        let room = room(|_| {});
+        let mut world = World::logged(&room, 0);
+        world.apply(Act::Says(None));
+        world.apply(Act::Begins);
+        world.apply(Act::Says(None));
+        let mut turns = 0;
+        while world.running.is_some() && turns < 9 {
+            world.apply(Act::Fails);
+            world.apply(Act::Begins);
+            turns += 1;
+        }
+        assert!(world.is_at_rest() && world.seen.unanswered);
+        let is_wake =
+            |input: &Input| matches!(input, Input::Wake { cause: WakeCause::Unheard, .. });
+        let recording = world.recording(&room, 0);
+        assert_eq!(recording.inputs.iter().filter(|(_, input)| is_wake(input)).count(), 1);
+        recording.replay().unwrap();
+    }
+
+    #[test]
+    fn a_later_plain_word_forgives_no_turn_of_another_and_another_agents_word_does() {
+        let after = |later: Option<AgentKey>| {
+            let mut world = World::begin(&Room { agents: 3, ..room(|_| {}) }, 0);
+            world.apply(Act::Says(None));
+            world.apply(Act::Begins);
+            world.apply(Act::Says(Some(AgentKey::new(2))));
+            world.apply(Act::Says(later));
+            // The machine would let the addressed agent be next.
+            world.begin_turn(AgentKey::new(1), TurnId::new(2));
+            world.seen.passed_over
+        };
+        assert!(after(None) && !after(Some(AgentKey::new(1))));
+    }
 }
