@@ -34,7 +34,8 @@ fn the_tool_plays_an_evening_under_other_rules_proves_claims_and_looks_at_settin
     let (code, told) = ran(&["what-if", "hello.jsonl", "--set", "order.skip_passed=true"]);
     assert_eq!(code, Some(0));
     assert!(told.starts_with("as recorded\n") && told.contains("\norder.skip_passed=true\n"));
-    let claim = ["prove", "--claim", "addressed-next", "--turns", "2", "--set"];
+    let claim =
+        ["prove", "--claim", "addressed-next", "--turns", "2", "--seconds", "3600", "--set"];
     let ignored = [&claim[..], &["people.mentions=ignored"]].concat();
     let (code, told) = ran(&ignored);
     assert_eq!(code, Some(1));

@@ -72,6 +72,17 @@ impl RuleChoices {
         Ok(rules.config)
     }
 
+    /// Returns all settings with these changes, those of the driver among them.
+    #[cfg(feature = "program")]
+    pub(crate) fn over_all(&self, rules: &Rules) -> Result<Rules, BadChoice> {
+        let refused = |error: serde_json::Error| BadChoice::Refused(error.to_string());
+        let mut table = serde_json::to_value(rules).map_err(refused)?;
+        for (key, value) in &self.0 {
+            set(&mut table, key, value.clone());
+        }
+        serde_json::from_value(table).map_err(refused)
+    }
+
     /// True if one of the changes is of this setting or of this group of settings.
     pub fn touches(&self, name: &str) -> bool {
         let is_within = |key: &str| {

@@ -290,3 +290,63 @@ fn the_command_says_what_it_saw_of_a_claim_that_holds() {
     let misspelt = ["--claim", "rests", "--set", "order.skip_pased=true"];
     assert!(run(&misspelt).unwrap_err().starts_with("order.skip_pased: unknown field"));
 }
+
+#[test]
+fn names_that_resemble_keys_are_put_in_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("dirigent.toml");
+    let agents = (1..=12).map(|at| format!("[[agents]]\nname = \"agent-{at}\"\n"));
+    let file: String =
+        ["[rules.people]\nmentions = \"ignored\"\n".to_owned()].into_iter().chain(agents).collect();
+    std::fs::write(&config, file).unwrap();
+    let given = [config.to_str().unwrap(), "--claim", "addressed-next", "--seconds", "3600"];
+    let (holds, told) = run(&given).unwrap();
+    let keys = told.split("agent-").skip(1);
+    let keys = keys.map(|key| key.split(|c: char| !c.is_ascii_digit()).next().unwrap());
+    let keys: Vec<u32> = keys.map(|key| key.parse().unwrap()).collect();
+    assert!(!holds && !keys.is_empty());
+    assert!(keys.iter().all(|key| (1..=12).contains(key)), "{told}");
+    assert!(told.contains(&format!("explored under the rules of {}", config.display())));
+}
+
+#[test]
+fn settings_of_the_driver_may_be_other_than_in_the_file() {
+    let other = ["--set", "reading.completion=run_end", "--seconds", "3600"];
+    let given = ["--claim", "addressed-next", "--words", "1", "--turns", "1"];
+    assert!(run(&[&given[..], &other[..]].concat()).is_ok());
+    let misspelt = ["--set", "reading.completoin=run_end"];
+    let refused = run(&[&given[..], &misspelt[..]].concat()).unwrap_err();
+    assert!(refused.contains("completoin: unknown field"), "{refused}");
+}
+
+#[test]
+fn a_search_that_is_ended_leaves_the_long_conversations_their_time() {
+    let mut inquiry = Inquiry::new(&rules(""), 3, vec![Claim::Heard]);
+    inquiry.worlds = 3;
+    let told = inquiry.ask(&mut |explored| {
+        if explored.is_drawing { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    assert!(told.is_ended && !told.is_whole && told.explored.worlds == 3);
+}
+
+#[test]
+fn shrinking_ends_when_it_is_told_to() {
+    let mut inquiry = Inquiry::new(&rules("budget.turns=2"), 6, vec![Claim::Heard]);
+    inquiry.worlds = 1;
+    let mut asked = 0;
+    let told = inquiry.ask(&mut |_| {
+        asked += 1;
+        if asked > 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    // It is told as it was found.
+    assert_eq!((told.broken.len(), asked), (1, 2));
+}
+
+#[test]
+fn a_room_has_two_to_64_agents_whatever_is_asked_for() {
+    for agents in [0, 65] {
+        let mut inquiry = Inquiry::new(&rules(""), 2, vec![Claim::Heard]);
+        (inquiry.agents, inquiry.states, inquiry.worlds) = (agents, 100, 1);
+        assert_eq!(inquiry.ask(&mut |_| ControlFlow::Continue(())).explored.worlds, 1);
+    }
+}

@@ -6,6 +6,9 @@ use std::path::Path;
 use clap::Parser;
 use dirigent::prelude::*;
 use dirigent::replay::RecordedChannel;
+use dirigent_core::{
+    AgentKey, Author, Creation, Input, Message, MessageId, MessageKind, Tail, Timestamp,
+};
 use dirigent_lab::program::WhatIfFlags;
 use dirigent_lab::{Assumption, Evening, Other, Played, RuleChoices};
 use dirigent_store::ChannelRecording;
@@ -124,7 +127,7 @@ async fn a_run_that_is_taken_away_says_nothing_more() {
         .inputs
         .iter()
         .filter_map(|(_, input)| match input {
-            dirigent::replay::Input::Message(message) => Some(format!("{:?}", message.author)),
+            Input::Message(message) => Some(format!("{:?}", message.author)),
             _ => None,
         })
         .collect();
@@ -161,6 +164,54 @@ fn a_recording_of_nothing_is_played() {
         RecordedChannel::new(Config::default().into(), dirigent::snapshot::Snapshot::default());
     let played = under(&Evening::of(&nothing).unwrap(), RULES[0]);
     assert_eq!((played.figures.calls, played.is_as_recorded()), (0, true));
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_run_that_ran_out_of_time_does_not_hang_for_longer_but_is_assumed_to_pass() {
+    let cut = under(&evening("labelled/18-ferry.txt").await, "deadlines.run=1s").recording;
+    let evening = Evening::of(&cut).unwrap();
+    let shorter = under(&evening, "deadlines.run=900ms");
+    assert!(shorter.other_ways.iter().all(|way| way.what != Other::PassesInTime));
+    let longer = under(&evening, "deadlines.run=10m");
+    assert!(longer.other_ways.iter().any(|way| way.what == Other::PassesInTime));
+    assert!(longer.figures.failed == 0 && under(&evening, "").figures.failed > 0);
+}
+
+/// An evening in which no agent ever begins.
+fn silent(config: Config) -> Evening {
+    let start = dirigent_core::TurnMachine::new(config.clone().into(), 0).snapshot().clone();
+    let mut recorded = RecordedChannel::new(config.into(), start);
+    let members = [0, 1].map(AgentKey::new).to_vec();
+    let creation = Creation { mode: Mode::Chat, members, initiator: None };
+    let (id, tail) = (MessageId::new(1), Tail::of("word"));
+    let (author, kind) = (Author::Human, MessageKind::Conversation);
+    let message = Message { id, author, kind, tail, backfilled: false };
+    let at = |seconds: u64| Timestamp::from_millis(1_767_225_600_000 + seconds * 1_000);
+    recorded.inputs.push((at(0), Input::Create(creation)));
+    recorded.inputs.push((at(0), Input::Message(message)));
+    recorded.inputs.extend((1..600).map(|seconds| (at(seconds), Input::Tick)));
+    Evening::of(&recorded).unwrap()
+}
+
+#[test]
+fn more_time_to_start_and_more_triggers_are_other_ways() {
+    let evening = silent(Config::default());
+    let ways = |text: &str| {
+        let played = under(&evening, text);
+        played.other_ways.iter().map(|way| way.what).collect::<Vec<_>>()
+    };
+    assert_eq!(ways(""), []);
+    assert!(ways("deadlines.start=10m").contains(&Other::PassesInTime));
+    assert!(ways("deadlines.retriggers=3").contains(&Other::AskedAgain));
+}
+
+#[test]
+fn changes_that_are_only_more_depart_from_the_recording_too() {
+    let mut config = Config::default();
+    config.deadlines.start = None;
+    let evening = silent(config);
+    assert!(under(&evening, "").is_as_recorded());
+    assert!(under(&evening, "deadlines.start=45s").departs_at().is_some());
 }
 
 #[derive(Parser)]
@@ -241,4 +292,8 @@ fn the_command_names_the_file_and_the_setting() {
     );
     assert!(run(&[file, "--assume", "sings"]).unwrap_err().contains("write pass or next"));
     assert!(run(&[file]).unwrap().starts_with("as recorded\n  people"));
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("again.jsonl");
+    let told = run(&[file, "--save", saved.to_str().unwrap()]).unwrap();
+    assert!(told.contains("\nplayed again\n") && saved.exists(), "{told}");
 }

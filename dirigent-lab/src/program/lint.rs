@@ -30,7 +30,7 @@ impl LintFlags {
         let mut file = File::read(&self.file)?;
         let mut choices = RuleChoices::default();
         choices.extend(self.set.iter().cloned());
-        file.rules.config = choices.over(&file.rules.config)?;
+        file.rules = choices.over_all(&file.rules)?;
         let found = lint(&file.rules, file.agents());
         for advice in &found {
             writeln!(out, "{} {}: {} ({})", advice.key, advice.kind, advice.what, advice.story)?;

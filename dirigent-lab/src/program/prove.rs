@@ -66,7 +66,7 @@ impl ProveFlags {
         let mut file = self.file.as_deref().map(File::read).transpose()?.unwrap_or_default();
         let mut choices = RuleChoices::default();
         choices.extend(self.set.iter().cloned());
-        file.rules.config = choices.over(&file.rules.config)?;
+        file.rules = choices.over_all(&file.rules)?;
         let agents = self.agents.unwrap_or_else(|| file.agents());
         let mut inquiry = Inquiry::new(&file.rules, agents, self.claims.clone());
         (inquiry.words, inquiry.failures) = (self.words, self.failures);

@@ -84,7 +84,9 @@ impl WhatIfFlags {
         for choices in sets {
             caveats.extend(evening.caveats(&choices));
             let played = evening.under(&choices, self.assume)?;
-            columns.push(Column { name: choices.to_string(), played });
+            let name = choices.to_string();
+            let name = if name.is_empty() { "played again".to_owned() } else { name };
+            columns.push(Column { name, played });
         }
         let name = |key: AgentKey| recording.agents.get(usize::try_from(key.get()).ok()?).cloned();
         out.write_all(told(&evening, &columns, &caveats, &name)?.as_bytes())?;

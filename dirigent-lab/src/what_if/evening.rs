@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::message_ids::is_by_time;
 use super::played::{Assumption, Played};
-use super::script::{Ask, Errand, ErrandKind, Line, Occasion, Said, is_reply};
+use super::script::{Ask, Errand, ErrandKind, Line, Occasion, RanOut, Said, is_reply};
 use super::stage::Playing;
 use crate::choices::{BadChoice, RuleChoices};
 
@@ -357,7 +357,15 @@ impl Reading {
             let newest = change.agent.and_then(|agent| self.newest.get(&agent));
             let newest = newest.filter(|_| out_of_time).map(|(ask, _)| *ask);
             if let Some(ask) = newest.and_then(|ask| self.evening.asks.get_mut(ask)) {
+                let is_cut = !ask.is_whole;
                 ask.is_whole = true;
+                ask.ran_out = match change.cause {
+                    Cause::Retriggered | Cause::StartTimedOut => Some(RanOut::Start),
+                    Cause::RunTimedOut => Some(RanOut::Run),
+                    _ => None,
+                };
+                ask.ran_out = ask.ran_out.filter(|_| is_cut);
+                ask.over_after = at.as_millis().saturating_sub(ask.at);
             }
         }
         if let Effect::CancelRun { agent, .. } = effect {
@@ -379,6 +387,7 @@ impl Reading {
                 settled: None,
                 was_cancelled: false,
                 is_whole: false,
+                ran_out: None,
                 over_after: 0,
             };
             let at = self.evening.asks.len();

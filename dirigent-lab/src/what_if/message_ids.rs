@@ -47,7 +47,7 @@ impl MessageIds {
             self.next
         };
         while !self.used.insert(renamed) {
-            renamed += 1;
+            renamed = renamed.wrapping_add(1);
         }
         self.next = self.next.max(renamed.saturating_add(1));
         self.renamed.insert(id.get(), renamed);
@@ -76,5 +76,16 @@ impl MessageIds {
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn behind_the_highest_id_there_are_others_still() {
+        let mut ids = MessageIds::new(false, Some(MessageId::new(u64::MAX)));
+        assert_ne!(ids.of(MessageId::new(1), 0), ids.of(MessageId::new(2), 0));
     }
 }

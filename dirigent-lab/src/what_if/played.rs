@@ -38,6 +38,10 @@ pub enum Other {
     AnswersAsNext,
     /// The agent was interrupted then before it answered, and is not now. It is assumed to pass.
     PassesUninterrupted,
+    /// The agent ran out of time then, and has more now. It is assumed to pass at that point.
+    PassesInTime,
+    /// The agent was not asked once more then, and this is assumed to change nothing.
+    AskedAgain,
     /// The orchestrator was not asked then, and is assumed to answer at once.
     Consulted,
 }
@@ -51,6 +55,10 @@ impl fmt::Display for Other {
             }
             Self::PassesUninterrupted => {
                 "is not interrupted, as it was then: it is assumed to pass"
+            }
+            Self::PassesInTime => "has more time than it ran out of then: it is assumed to pass",
+            Self::AskedAgain => {
+                "is asked once more, as it was not then: this is assumed to change nothing"
             }
             Self::Consulted => {
                 "waits for the orchestrator, as it did not then: this is assumed to answer at once"

@@ -1,5 +1,6 @@
 //! What a recording tells of those who took part, apart from the rules under which it was made.
 
+use dirigent::settings::Deadlines;
 use dirigent_core::{AgentKey, Effect, Input, Outcome, RunId, Settlement};
 
 /// An input and the time from what caused it, with its place in the recording.
@@ -36,8 +37,32 @@ pub(super) struct Ask {
     pub(super) was_cancelled: bool,
     /// Nothing cut it short: it ended, or ran out of time.
     pub(super) is_whole: bool,
+    /// It ran out of time before it ended: of that to start, or of that to run.
+    pub(super) ran_out: Option<RanOut>,
     /// After how long its turn was over.
     pub(super) over_after: u64,
+}
+
+/// The time that an agent ran out of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RanOut {
+    Start,
+    Run,
+}
+
+impl RanOut {
+    /// Whether an agent has more time under these deadlines than under those.
+    pub(super) fn has_more(self, now: &Deadlines, then: &Deadlines) -> bool {
+        let of = |deadlines: &Deadlines| {
+            let own = match self {
+                Self::Start => deadlines.start,
+                Self::Run => deadlines.run,
+            };
+            own.into_iter().chain(deadlines.turn).min()
+        };
+        let (now, then) = (of(now), of(then));
+        then.is_some_and(|then| now.is_none_or(|now| now > then))
+    }
 }
 
 impl Ask {
@@ -51,6 +76,15 @@ impl Ask {
         self.lines.iter().find_map(|line| match line.input {
             Input::Gate { run, .. } => run,
             _ => None,
+        })
+    }
+
+    /// The time that it ran out of, unless it did what it was to do all the same, only later.
+    pub(super) fn ran_out(&self) -> Option<RanOut> {
+        let has_ended = self.lines.iter().any(|line| matches!(line.input, Input::RunEnded { .. }));
+        self.ran_out.filter(|it| match it {
+            RanOut::Start => !self.is_answered(),
+            RanOut::Run => !has_ended,
         })
     }
 

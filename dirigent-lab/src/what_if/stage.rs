@@ -159,13 +159,16 @@ impl<'a> Playing<'a> {
         let pairs = then.iter().zip(&self.transitions);
         let differs = pairs.clone().find(|(then, now)| then != now).map(|(_, now)| now.at);
         let is_short = then.get(self.transitions.len()).map(|missing| missing.at);
+        let end = self.evening.recorded.inputs.last().map(|(at, _)| *at);
+        let more = self.transitions.get(then.len()).map(|more| more.at);
+        let is_long = more.filter(|more| Some(*more) <= end);
         let unsaid = self.evening.asks.iter().zip(&self.used);
         let unsaid = unsaid.filter(|(ask, used)| !**used && ask.has_reply());
         Played {
             unsaid: unsaid
                 .map(|(ask, _)| (Timestamp::from_millis(ask.at), ask.occasion.agent))
                 .collect(),
-            departs_at: differs.or(is_short),
+            departs_at: differs.or(is_short).or(is_long),
             recording: {
                 let start = self.evening.recorded.start.clone();
                 let mut recording = RecordedChannel::new(self.config, start);
@@ -353,6 +356,8 @@ impl<'a> Playing<'a> {
             self.follow_ask(now, place, ticket, turn, ask, None);
         } else if attempt > 0 {
             // It is on its way, or does not answer at all.
+            let at = Timestamp::from_millis(now);
+            self.other_ways.push(OtherWay { at, agent, what: Other::AskedAgain });
             self.settle(now, place, ticket);
         } else if let Some(ask) = self.next_answer(agent) {
             let other = Some((agent, Other::AnswersAsNext));
@@ -431,9 +436,12 @@ impl<'a> Playing<'a> {
                 other: other.filter(|_| matches!(line.input, Input::Gate { .. })),
             }));
         }
-        if !recorded.is_whole {
+        let (now_due, then_due) = (&self.config.deadlines, &self.evening.recorded.config.deadlines);
+        let has_more = recorded.ran_out().is_some_and(|it| it.has_more(now_due, then_due));
+        if !recorded.is_whole || has_more {
             let cut = now.saturating_add(recorded.over_after).saturating_add(1);
-            self.pass(cut, cut, place, play, agent, Other::PassesUninterrupted);
+            let other = if has_more { Other::PassesInTime } else { Other::PassesUninterrupted };
+            self.pass(cut, cut, place, play, agent, other);
         }
     }
 
