@@ -30,7 +30,7 @@ const PLANTED: [(&str, &str, u32); 14] = [
     ("budget.turns=1", "answered-within=1", 2),
     // The only turns break off, and the channel sleeps over the word.
     ("ceilings.chat.turns=1", "answered-within=1", 2),
-    // Once the hour is over, only one agent is asked for the word.
+    // An agent that had its turn of this hour is not asked for the second word.
     ("budget.agent_turns_per_hour=1", "heard", 2),
     // The second word comes between an agent's turn and its beginning.
     ("ceilings.chat.turns=4", "calls-without-person=4", 2),
