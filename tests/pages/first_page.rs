@@ -57,7 +57,7 @@ fn what_a_bot_needs_for_dirigent_is_sixty_lines() {
 fn what_blocks_the_drivers_task_is_documented_where_agents_are_written() {
     let agents = fs::read_to_string(source::root().join("src/ports/agent.rs")).unwrap();
     let speak = agents.find("-> Result<Reply, AgentError>;").expect("agents speak");
-    let docs = agents[..speak].rsplit("\n\n").next().unwrap();
+    let docs = agents[..speak].rsplit("\n\n").next().unwrap().replace("\n    /// ", " ");
     for word in ["blocks the thread", "spawn_blocking"] {
         assert!(docs.contains(word), "{word}: {docs}");
     }
