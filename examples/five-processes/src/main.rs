@@ -3,7 +3,7 @@
 //! themselves, in two of the processes.
 //!
 //! ```text
-//! cargo run -p five-processes --features postgres
+//! cargo run -p five-processes
 //! ```
 //!
 //! People keep talking, also in threads, which begin (`--thread`) and are deleted, and edit and delete what they said (`--change`), while
