@@ -55,7 +55,7 @@ pub(crate) async fn door(
     response
 }
 
-/// Takes the body in, so that no request waits half sent.
+/// Reads the whole body first, so that no request waits half sent.
 async fn whole(front: &FrontParts, request: Request) -> Result<Request, Problem> {
     let (head, body) = request.into_parts();
     let until = front.clock.now() + BODY_TIME;
