@@ -344,7 +344,7 @@ impl<'n> Listening<'n> {
                 "no question of another process arrives over NATS: its user must be allowed to subscribe to {cluster}.*.{me}, and to publish to {cluster}.>"
             );
         }
-        // Only then, because a question on its way to the old subscription would be lost with it.
+        // Only then: on a busy machine the look was only late, and a question to the old subscription was lost.
         if look == Look::NotListening {
             self.heard.unsubscribe().await.map_err(NatsError::client)?;
             self.heard = subscribe(self.nats, me).await?;

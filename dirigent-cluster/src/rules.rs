@@ -62,8 +62,7 @@ pub(crate) struct HeardElsewhere {
 /// The answer to [`HeardElsewhere`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NotOurs {
-    /// The places of the events that were not taken, because the asked process is not the owner, or could not store
-    /// what follows.
+    /// The places of the events that were not taken, because the process is not the owner or could not store them.
     pub(crate) elsewhere: Vec<usize>,
 }
 
