@@ -92,8 +92,7 @@ impl Forwarding {
     }
 
     /// Returns how many waiting events are of channels with a refused first event, because the owner cannot store what
-    /// follows from it, or no longer owns the channel. It is asked again every few seconds, and the channel's later
-    /// events wait behind.
+    /// follows from it, or no longer owns the channel. It is asked again every few seconds, while later events wait.
     pub fn refused(&self) -> usize {
         self.shared.queue().refused()
     }

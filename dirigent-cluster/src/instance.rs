@@ -1,5 +1,4 @@
-//! One of several processes that share a store. It answers for any channel, because it asks the owner about others'
-//! channels.
+//! One of several processes that share a store. It answers for any channel, because it asks the owner.
 
 use std::fmt;
 use std::sync::Arc;
@@ -76,8 +75,7 @@ struct InstanceParts {
 }
 
 impl Instance {
-    /// Creates an instance. The settings decide how it reads the texts of this process's agents: which are silence, and
-    /// which are complete.
+    /// Creates an instance. The settings decide which texts of its agents are silence, and which are complete.
     pub fn new(
         dirigent: Dirigent,
         identities: Arc<dyn IdentityStore>,
@@ -227,7 +225,6 @@ impl InstanceParts {
         }
     }
 
-    /// Asks the owner a question of the relay's rules.
     async fn ask_rule<Q: ChannelRule>(
         &self,
         question: &Q,
@@ -259,8 +256,7 @@ impl InstanceParts {
     ) -> Result<Vec<u8>, Refused> {
         let question: Q = read(body)?;
         bound(asker, question.agent())?;
-        // The slave waits as long as this process would. End earlier, so that the slave reads the owner's error, not a
-        // timeout.
+        // The slave waits as long as this process would. End earlier, so that it reads the owner's error.
         let limit = self.time_limit.saturating_sub(WAY).max(self.time_limit / 2);
         let answer = self.ask_rule(&question, limit).await;
         answer.map(|answer| write(&answer)).map_err(|error| {

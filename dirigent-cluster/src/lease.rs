@@ -57,7 +57,6 @@ pub use self::terms::Terms;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Leases {
     terms: Terms,
-    /// The number of all shards.
     shards: u16,
     held: BTreeMap<Shard, Lease>,
     stage: LeaseMembership,
@@ -161,8 +160,7 @@ impl Leases {
         self.namesake
     }
 
-    /// Returns how many rows of others expire later than a lease can, by the last answer. Above 0, the database's clock
-    /// was set back.
+    /// Returns how many rows of others expire later than any lease. Above 0, the database's clock was set back.
     pub fn ahead(&self) -> usize {
         self.ahead.len()
     }
@@ -296,8 +294,7 @@ impl Leases {
         leaves.into_iter().fold(now + self.terms.look_every, Timestamp::min).max(now)
     }
 
-    /// Lets the shards beyond this process's share leave once running work there had time to end. A shard that is
-    /// wanted again stays.
+    /// Lets shards beyond this process's share leave once running work had time to end. One that is needed again stays.
     fn balance(&mut self, now: Timestamp) {
         if self.stage != LeaseMembership::Member {
             return;

@@ -11,13 +11,12 @@
 //! | have a control page that shows the channels of all processes | `PagePeers`, `PageService`, with the feature `control` |
 //! | keep leases in a table of your own | [`lease`], [`Owners`] |
 //!
-//! You do not need this crate if one process decides for all, for example a master with slaves: `dirigent-relay` is
-//! enough.
+//! If one process decides for all, for example a master with slaves, `dirigent-relay` is all you need.
 
 // `lease` decides as a value who owns which shard, and `postgres` stores that and the records. `owners` tells the
 // others: `instance` asks the owner, `forwarding` carries events and requests to it, `requests` only requests (`rules`
 // has the questions). `moving` copies another store into the database. `nats` is a transport, `page` the control page
-// of all processes.
+// of all.
 
 mod forwarding;
 mod instance;

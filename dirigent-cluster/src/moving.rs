@@ -49,14 +49,12 @@ pub enum MoveError {
     /// The database has data that the other store lacks or has in another form. Move into an empty database.
     #[error("the database is in use already: it has {0}. Move into an empty one")]
     NotEmpty(String),
-    /// The database gave no leases within a minute, because a killed process still holds channels or the database does
-    /// not answer.
+    /// The database gave no leases within a minute, because a killed process holds channels or the database is away.
     #[error(
         "the database gave this process no lease within a minute: is one of its processes still running?"
     )]
     NoLease,
-    /// A channel's record cannot be read, in the other store or in the database. All are read before the first is
-    /// moved.
+    /// A channel's record cannot be read, in the other store or in the database. All are read before any is moved.
     #[error("channel {channel} cannot be read: {source}")]
     Load {
         /// The channel.
@@ -106,8 +104,7 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// [`MoveError`] says what to do. No channel is moved if one of them cannot be read, or if the database has other
-    /// data.
+    /// [`MoveError`] says what to do. No channel is moved if one cannot be read, or if the database has other data.
     pub async fn move_from(
         &self,
         from: &dyn ChannelStore,
@@ -162,8 +159,7 @@ impl PostgresStore {
         }
     }
 
-    /// Returns the channels that are not in the database yet. Checks that all can be read, and that those in the
-    /// database are equal.
+    /// Returns the channels that are not in the database yet. All must be readable, and those in the database equal.
     async fn missing(
         &self,
         from: &dyn ChannelStore,

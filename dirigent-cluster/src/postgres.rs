@@ -178,8 +178,7 @@ impl PostgresStore {
         Ok((Self { shared: Arc::clone(&shared) }, PostgresLink { shared }))
     }
 
-    /// Returns the database's address as `postgresql://host:port/database`, without user and password. Of several hosts
-    /// it has the first.
+    /// Returns the database's first address as `postgresql://host:port/database`, without user and password.
     pub fn address(&self) -> &Path {
         &self.shared.server.address
     }
@@ -202,7 +201,6 @@ impl PostgresStore {
         self.shared.desk.share()
     }
 
-    /// Returns how long a lease lasts without a renewal.
     pub(crate) fn ttl(&self) -> Duration {
         self.shared.server.terms.ttl
     }

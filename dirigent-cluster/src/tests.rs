@@ -171,8 +171,7 @@ fn every_request_answer_and_event_is_in_the_file() {
     }
 }
 
-/// A question with another form, or with a value that its constructor would refuse, is refused, and no part of it is
-/// carried out.
+/// A question with another form, or with a value that its constructor would refuse, is refused as a whole.
 #[test]
 fn a_value_that_its_constructor_would_refuse_is_refused() {
     let ask = |request: Value| json!({ "channelId": "100000000000000001", "withinMs": 9, "request": request });

@@ -16,8 +16,7 @@ pub(crate) struct Heard {
 }
 
 impl Heard {
-    /// Gives each channel its events in order, all channels at once. Returns the places of the events that were not
-    /// taken.
+    /// Gives each channel its events in order, all channels at once. Returns the places of events that were not taken.
     async fn tell(&self, heard: HeardElsewhere) -> Vec<usize> {
         if heard.missed {
             // If the driver does not run, it reads everything when it starts.

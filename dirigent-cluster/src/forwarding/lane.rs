@@ -43,7 +43,6 @@ impl Lane {
         self.next_at = Some(now + delay);
     }
 
-    /// The batch under way was answered.
     pub(super) const fn succeed(&mut self) {
         (self.is_under_way, self.failures, self.next_at) = (false, 0, None);
     }

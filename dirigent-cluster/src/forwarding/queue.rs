@@ -13,13 +13,11 @@ use dirigent_relay::HostId;
 use super::lane::{Batch, Lane, weight};
 use super::waiting::{Place, Waiting};
 
-/// The most events in a batch.
 const BATCH_MAX: usize = 100;
-/// After this many bytes of text a batch takes no more events. It is far below the limit of a question, even if all of
-/// it is escaped.
+/// After this many bytes of text a batch takes no more events. A question has room for more, even if all of it is
+/// escaped.
 const BATCH_BYTES: usize = 100 * 1024;
-/// The most events that wait in one place. With one more all of them are dropped, and the owner of their channels reads
-/// what it missed.
+/// The most events that wait in one place. With one more all are dropped, and the owner reads what it missed.
 const WAITING_MAX: usize = 10_000;
 /// After this many refusals in a row the log names the channel.
 const REFUSALS_TOLD: u32 = 5;
@@ -42,7 +40,6 @@ pub(super) struct Told {
     pub(super) is_refused: bool,
 }
 
-/// All waiting events.
 #[derive(Default)]
 pub(super) struct Queue {
     channels: HashMap<ChannelId, Waiting>,
@@ -52,8 +49,7 @@ pub(super) struct Queue {
     named: BTreeSet<HostId>,
     /// All processes that were ever named.
     known: BTreeSet<HostId>,
-    /// `true` once events of any channel may have been missed. A process that is named first after that must read all
-    /// its channels, too.
+    /// `true` once events of any channel may have been missed. A process first named later must read everything, too.
     had_gap: bool,
     /// Events carried since the start, and events dropped.
     pub(super) carried: u64,
@@ -172,8 +168,7 @@ impl Queue {
         }
     }
 
-    /// Returns the processes that have something to get and no batch under way. A process that is not named gets only
-    /// events.
+    /// Returns the processes with something to get and no batch under way. One that is not named gets only events.
     fn ready(&self) -> impl Iterator<Item = (&HostId, &Lane)> {
         self.lanes.iter().filter_map(|(place, lane)| match place {
             Place::Process(host) if !lane.is_under_way => {

@@ -63,8 +63,7 @@ pub struct LeaseHeartbeat {
     pub release: Vec<HeldShard>,
     /// The number of further shards that the process wants.
     pub take: u16,
-    /// Others' rows that are watched, because the table listed them in its last answer. None of them counts as a
-    /// namesake.
+    /// Others' rows that are watched, because the table's last answer listed them. None counts as a namesake.
     pub ahead: Vec<AheadRow>,
     /// The watched rows that have expired, because they did not change for TTL + margin by this process's clock.
     pub expired: Vec<AheadRow>,

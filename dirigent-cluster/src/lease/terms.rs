@@ -25,8 +25,7 @@ pub struct Terms {
     pub quiet: Duration,
     /// The interval between renewals: three tenths of the TTL.
     pub renew_every: Duration,
-    /// The interval between looks at the table for free shards, and for processes that came or left: a tenth of the
-    /// TTL.
+    /// The interval between looks for free shards, and for processes that came or left: a tenth of the TTL.
     pub look_every: Duration,
     /// Running work may go on for this long in a shard before another process gets it: half of the TTL.
     pub drain: Duration,

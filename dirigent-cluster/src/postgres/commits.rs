@@ -113,7 +113,6 @@ struct Found {
     damage: Option<String>,
 }
 
-/// Makes commits together, and deletes.
 pub(super) struct CommitGroup<'a> {
     pub(super) shared: &'a TableAccess,
     pub(super) client: &'a Client,
@@ -137,7 +136,7 @@ impl CommitGroup<'_> {
             match self.prepare(&mut columns, &rows, &commit, fence) {
                 Ok(Ok(revision)) => {
                     let channel = commit.channel;
-                    // The caller uses the commit's memory again, so drop it before the answer.
+                    // The caller uses the commit's memory again, so drop its texts before the answer.
                     drop(commit);
                     ready.push(Ready { channel, fence, revision, to });
                 }
@@ -176,8 +175,7 @@ impl CommitGroup<'_> {
         Ok(rows.into_iter().map(|row| (id(&row), row)).collect())
     }
 
-    /// Adds a commit to the columns. Returns its revision, or the stored one as an error if the commit expected
-    /// another.
+    /// Adds a commit to the columns. Returns its revision, or the stored one if it expected another.
     fn prepare(
         &self,
         columns: &mut Columns,
@@ -330,8 +328,7 @@ impl CommitGroup<'_> {
         refused(&self.shared.server.address, action, error)
     }
 
-    /// Deletes everything stored of a channel. Returns `None` if another process owns it, or else whether there was
-    /// anything.
+    /// Deletes everything stored of a channel. Returns `None` if another process owns it, else whether there was any.
     pub(super) async fn delete(
         &self,
         channel: ChannelId,

@@ -12,7 +12,6 @@ use dirigent_store::parts::{
 };
 use dirigent_store::{BadFile, Unwritable};
 
-/// The cached rows.
 #[derive(Default)]
 pub(super) struct TableCache {
     channels: Mutex<HashMap<ChannelId, KnownChannel>>,

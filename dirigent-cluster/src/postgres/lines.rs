@@ -15,7 +15,6 @@ const AGAIN: Duration = Duration::from_millis(50);
 /// The longest such wait is the TTL divided by this. Shards may be taken over that much later.
 const AGAIN_PARTS: u32 = 5;
 
-/// The three connections at work.
 pub(super) struct Lines<'a> {
     pub(super) shared: &'a TableAccess,
     /// The random number of this start of this process in the tables.

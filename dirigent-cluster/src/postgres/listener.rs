@@ -25,7 +25,7 @@ impl Lines<'_> {
         loop {
             probes += 1;
             let probe = format!("probe {} {probes}", self.process);
-            // On another connection: a pooler with only one would deliver the notification to the sender alone.
+            // On another connection: behind a pooler with a single one, the probe was heard where it was made.
             let called = |answer| Read::Call(probe.clone(), answer);
             self.shared.jobs.read(&server.address, called).await?;
             let heard = server.in_time(server.terms.ttl, async {

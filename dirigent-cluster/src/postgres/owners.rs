@@ -13,7 +13,6 @@ pub(super) struct Owners {
 }
 
 impl Owners {
-    /// Records that a process of this name holds the shard.
     pub(super) fn holds(&mut self, shard: Shard, name: &str) {
         let name = self.name(name);
         self.shards.insert(shard, name);

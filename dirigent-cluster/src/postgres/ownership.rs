@@ -55,7 +55,7 @@ impl LeaseDesk {
         let now = self.clock.now();
         let state = self.state();
         let epoch = state.leases.epoch(shard);
-        // Elsewhere until the driver was told, which then drops what it knew of the channels before.
+        // Elsewhere until the driver was told, so that it acts on no state from before.
         if epoch.is_some() && state.shown.get(&shard).copied() == epoch {
             state.leases.standing(shard, now)
         } else {

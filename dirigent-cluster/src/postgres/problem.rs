@@ -17,8 +17,8 @@ use crate::lease::Namesake;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PostgresProblem {
-    /// A channel's record cannot be read and bars its channel. It stands in the table `channels`, and in `corrupt` once
-    /// it was replaced.
+    /// A channel's record cannot be read and bars its channel. It stands in the table `channels`, or once replaced in
+    /// `corrupt`.
     BadRecord {
         /// The channel of the record.
         channel: ChannelId,
@@ -42,8 +42,7 @@ pub enum PostgresProblem {
     /// taken over once it stayed unchanged for 1.1 TTL by this process's clock.
     ClockSetBack,
     /// Another process with this one's name ([`PostgresOptions::process`](crate::PostgresOptions::process)) runs at the
-    /// same time. The later one acts for no channel until the other has ended. You can end one of them, or rename it,
-    /// without loss.
+    /// same time. The later one acts for no channel until the other has ended. You can end or rename one without loss.
     Namesake {
         /// The name of both.
         name: String,

@@ -28,7 +28,6 @@ pub(super) struct Fenced {
 /// The end of a commit, if the database did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Committed {
-    /// It was made.
     Done(Revision),
     /// It was made from another revision than the stored one, which is here.
     Conflict(Revision),
@@ -39,7 +38,6 @@ pub(super) enum Committed {
 /// The end of a registration, if the database did not fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Registered {
-    /// The agent is registered.
     Done,
     /// Another agent has the account.
     Taken(AgentId),
@@ -133,7 +131,6 @@ impl<J: Job> Queue<J> {
         }
     }
 
-    /// Takes at most `most` waiting jobs.
     pub(super) fn take(&self, most: usize) -> VecDeque<J> {
         let mut waiting = self.jobs();
         let Some(jobs) = &mut *waiting else {
@@ -151,7 +148,6 @@ impl<J: Job> Queue<J> {
         }
     }
 
-    /// Waits until there is a job.
     pub(super) async fn until_any(&self) {
         loop {
             if self.jobs().as_ref().is_some_and(|jobs| !jobs.is_empty()) {
@@ -161,7 +157,6 @@ impl<J: Job> Queue<J> {
         }
     }
 
-    /// Answers all waiting jobs with a failure.
     pub(super) fn fail_all(&self, error: impl Fn() -> StoreError) {
         for job in self.take(usize::MAX) {
             job.fail(error());
@@ -176,7 +171,6 @@ impl<J: Job> Queue<J> {
     }
 }
 
-/// The jobs that wait for the connections.
 #[derive(Default)]
 pub(super) struct Jobs {
     pub(super) reads: Queue<Read>,

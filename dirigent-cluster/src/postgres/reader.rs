@@ -208,7 +208,6 @@ fn bar(shared: &TableAccess, channel: ChannelId, reason: BadFile) -> StoreError 
     StoreError::BadRecord { path: shared.server.address.clone(), channel, source: reason }
 }
 
-/// Reads the keys of all agents.
 pub(super) async fn read_agents(shared: &TableAccess, client: &Client) -> Result<(), Error> {
     let rows = client.query_typed("SELECT key, name FROM dirigent.agents", &[]).await?;
     let named = |row: &tokio_postgres::Row| {

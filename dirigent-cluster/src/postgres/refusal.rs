@@ -1,5 +1,4 @@
-//! PostgreSQL's refusals in this crate's words. The server's own text is not repeated, because it may quote stored
-//! data.
+//! PostgreSQL's refusals in this crate's words. The server's own text is left out, because it may quote data.
 
 use std::path::Path;
 

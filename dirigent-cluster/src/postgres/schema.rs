@@ -20,8 +20,8 @@ const FIRST: usize = 5;
 /// A trigger raises the number of the registry, so that a change counts even if an older version or a person made it. A
 /// member has the time since when it is one, because of two processes of one name the later one waits.
 ///
-/// Ids and revisions are signed integers: one from 2^63 on is negative. Names are JSON, because a text cannot hold
-/// U+0000.
+/// Ids and revisions are signed integers, from 2^63 on negative. Names are JSON, because text cannot hold U+0000. Rows
+/// of channels and shards change all the time, so half of each of their pages is left free for that (`fillfactor`).
 const MIGRATIONS: [&str; 1] = ["
 CREATE TABLE dirigent.cluster (
     single boolean PRIMARY KEY DEFAULT true CHECK (single),
@@ -162,7 +162,6 @@ const fn is_too_old(number: i32) -> bool {
     number < OLDEST
 }
 
-/// Brings the tables to this version.
 async fn migrate(server: &Server, client: &mut Client, limit: Timestamp) -> Result<(), OpenError> {
     let failed = |error: Error| refused(&server.address, Action::Write, &error);
     let transaction = client.transaction().await.map_err(failed)?;
@@ -171,7 +170,6 @@ async fn migrate(server: &Server, client: &mut Client, limit: Timestamp) -> Resu
     make(server, transaction, version).await.map_err(|error| failed(error).into())
 }
 
-/// Waits for the lock.
 async fn locked(
     server: &Server,
     transaction: &Transaction<'_>,

@@ -214,8 +214,7 @@ impl Writing<'_> {
         is_sound && !self.client.is_closed()
     }
 
-    /// Gives an agent a key, unless it has one. It tries again because another process may take the same key at the
-    /// same moment.
+    /// Gives an agent a key, unless it has one. It retries because another process may take that key, too.
     async fn add_agent(&self, agent: &AgentId) -> Result<AgentKey, StoreError> {
         const TRIES: u32 = 64;
         let shared = self.lines.shared;
