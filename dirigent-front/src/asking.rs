@@ -134,8 +134,7 @@ impl Run {
         Ok(Self { agent, channel: channel_id(channel)?, name })
     }
 
-    /// The name of the agent is in it, because a channel compares the names of all runs, and two agents may answer one
-    /// message.
+    /// The agent's name is in it, because a channel compares all runs, and two agents may answer one message.
     fn id(&self) -> RunId {
         RunId::from_text(&format!("{}/{}", self.agent, self.name))
     }

@@ -43,7 +43,7 @@ pub(crate) async fn door(
         return response;
     };
     request.extensions_mut().insert(asker);
-    // Nothing behind the door needs the secret, so nothing can log it.
+    // rmcp logs whole requests at `debug`, so the secret ends here: it is not needed behind the door.
     request.headers_mut().remove(header::AUTHORIZATION);
     let request = match whole(&front, request).await {
         Ok(request) => request,

@@ -67,8 +67,7 @@ pub enum FrontError {
 }
 
 impl Front {
-    /// Creates a builder. `chat` is the moderator's account, because it knows who is in a channel and what was said
-    /// there.
+    /// Creates a builder. `chat` is the moderator's account, because it knows a channel's members and messages.
     pub fn builder(dirigent: Dirigent, chat: Arc<dyn GuildApi>) -> FrontBuilder {
         let tools = Tools::new(dirigent.clone(), Arc::clone(&chat));
         let front = FrontParts {

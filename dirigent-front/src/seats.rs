@@ -7,8 +7,7 @@ use async_trait::async_trait;
 use dirigent::{Agent, AgentError, AgentId, ChannelId, Reply, Turn};
 use tokio::sync::{oneshot, watch};
 
-/// The most pairs of an agent and a channel with a known last run. With one more all are forgotten, and a repeated end
-/// is refused.
+/// The most pairs of an agent and a channel with a known last run. With one more all are forgotten.
 const TAKEN_MAX: usize = 10_000;
 
 /// Seats for agents without a bot of their own: Dirigent posts for them. Give each seat to

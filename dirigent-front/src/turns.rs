@@ -154,8 +154,8 @@ struct Watch {
 }
 
 impl Watch {
-    /// Returns the next news. `None` after 15 minutes, when the library is gone, or when another process owns the one
-    /// channel.
+    /// Returns the next news. `None` after 15 minutes, when the library is gone, or when the one channel is another
+    /// process's.
     async fn next(&mut self) -> Option<TurnNews> {
         loop {
             if let Some(news) = self.news.pop_front() {
