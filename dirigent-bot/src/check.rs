@@ -114,7 +114,6 @@ async fn look(path: &Path, report: &mut Report) {
     }
 }
 
-/// Asks a model one question.
 async fn ask(model: &ModelConfig, report: &mut Report) {
     let about = format!("model {} at {}", model.name, model.url);
     let chat = Chat::new(endpoint(model)).limits(|limits| limits.retries = 0);
@@ -127,8 +126,7 @@ async fn ask(model: &ModelConfig, report: &mut Report) {
     }
 }
 
-/// Checks intents, permissions, and who is in the channels. It connects to the gateway, but gives no channel turns and
-/// posts no message.
+/// Checks intents, permissions, and who is in the channels. It connects to the gateway, but posts no message.
 async fn discord(bot: Bot, channels: &[ChannelId], report: &mut Report) {
     let Bot { dirigent, moderator, driver, config, accounts, .. } = bot;
     let Some(driver) = driver else { return };

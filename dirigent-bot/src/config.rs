@@ -238,8 +238,7 @@ impl BotConfig {
         Ok(config)
     }
 
-    /// Sets what the file leaves out, because programs that ask may end, begin again, and outlive a restart of this
-    /// one.
+    /// Sets what the file leaves out, because programs that ask come and go, and outlive a restart of this one.
     fn expect_askers(&mut self, text: &Text) {
         let Rules { config, settings } = &mut self.rules;
         if !text.has("rules.hooks.lost_runs") {

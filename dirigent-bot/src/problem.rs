@@ -63,7 +63,6 @@ impl Text {
         Ok(Self::new(path, text))
     }
 
-    /// Parses the text.
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, BadConfig> {
         let bad = |error: &toml::de::Error, key: String| {
             let span = error.span().map(|span| self.line_at(span.start));
@@ -109,8 +108,7 @@ impl Text {
         self.text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
     }
 
-    /// Returns the line of a key such as `agents[1].persona`. If a part of it is missing, returns the line of the part
-    /// before.
+    /// Returns the line of a key such as `agents[1].persona`. If a part is missing, returns that of the part before.
     fn line_of(&self, key: &str) -> Option<usize> {
         let root = DeTable::parse(&self.text).ok()?;
         let mut table = Some(root.get_ref());
@@ -132,8 +130,8 @@ impl Text {
     }
 }
 
-/// Converts Serde's sentence into the words of this file, with what to write. It must not show a value, because that
-/// may be a secret.
+/// Converts Serde's sentence into the words of this file, with what to write. It shows no value, because it may be
+/// secret.
 fn instead(message: &str) -> String {
     let message = message.trim().replace("field", "key");
     let missing = message.strip_prefix("missing key `").and_then(|rest| rest.split('`').next());

@@ -52,7 +52,6 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Draws a new secret.
 pub(crate) fn drawn() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;

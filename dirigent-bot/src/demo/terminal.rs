@@ -48,7 +48,6 @@ const COLOURS: [u8; 6] = [36, 33, 35, 32, 34, 31];
 pub(crate) struct Terminal {
     /// `true` if every change is shown.
     pub(crate) verbose: bool,
-    /// The known accounts.
     people: Vec<Person>,
     /// The floor, as far as it was shown.
     floor: Option<Floor>,
@@ -63,7 +62,6 @@ struct Person {
     colour: Option<u8>,
 }
 
-/// An agent's turn.
 struct Floor {
     agent: AgentId,
     /// The reason why it has the floor.

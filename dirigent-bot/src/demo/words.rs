@@ -24,7 +24,6 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Returns the words of this agent.
     pub(crate) fn of(agent: &str, thinks: Duration) -> Option<Self> {
         let mut all: HashMap<String, Lines> = toml::from_str(include_str!("words.toml")).ok()?;
         Some(Self { lines: Mutex::new(all.remove(agent)?), thinks })
