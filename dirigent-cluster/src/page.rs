@@ -144,7 +144,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::tests::{Line, lines_of};
 
-    /// All that a page asks, and what is answered but for what is drawn.
+    /// All questions of a page, and the answers without drawings.
     pub(crate) fn lines() -> Vec<Line> {
         let channel = ChannelId::new(100_000_000_000_000_001);
         let questions = [

@@ -66,7 +66,7 @@ struct Read {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Say {
-    /// The turn, as `wait_for_turn` told it.
+    /// The turn, as `wait_for_turn` returned it.
     turn: String,
     /// Your words, as people will read them.
     text: String,
@@ -76,7 +76,7 @@ struct Say {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Pass {
-    /// The turn, as `wait_for_turn` told it.
+    /// The turn, as `wait_for_turn` returned it.
     turn: String,
 }
 
