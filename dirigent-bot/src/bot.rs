@@ -1,4 +1,4 @@
-//! The moderator, put together from a configuration.
+//! Builds the moderator from a configuration.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -32,10 +32,10 @@ use crate::secret::Secret;
 
 pub(crate) type Result<T = (), E = AgentError> = std::result::Result<T, E>;
 
-/// How long agents may go on at the end.
+/// The time that running agents have at the end.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What speaks for an agent, if not the model that it has.
+/// Returns what speaks for an agent, if it is not the agent's model.
 pub(crate) type Voice = dyn Fn(&AgentConfig) -> Option<Arc<dyn Agent>> + Send + Sync;
 
 /// With typing, because agents may be observed.
@@ -47,7 +47,7 @@ pub(crate) struct Bot {
     pub(crate) dirigent: Dirigent,
     pub(crate) moderator: Arc<DiscordAccount>,
     pub(crate) identities: MemoryIdentities,
-    /// Every agent's account; a persona's is none of Discord's.
+    /// Every agent's account. Discord does not know a persona's.
     pub(crate) accounts: Vec<(AgentId, UserId)>,
     /// The accounts of the agents that Dirigent posts for.
     pub(crate) faces: HashMap<AgentId, Arc<dyn DiscordApi>>,
@@ -56,13 +56,13 @@ pub(crate) struct Bot {
     cluster: Option<Box<Cluster>>,
     /// `None` once it runs.
     pub(crate) driver: Option<Driver>,
-    /// Where page and front listen.
+    /// The addresses of the page and the front.
     pub(crate) listening: Vec<(&'static str, SocketAddr)>,
     work: JoinSet<Result>,
 }
 
 impl Bot {
-    /// Puts it together. Asks Discord for the accounts of the agents that have a token of their own, and for nothing else.
+    /// Builds it. Asks Discord only for the accounts of agents that have a token of their own.
     pub(crate) async fn new(
         config: BotConfig,
         text: &Text,
@@ -134,7 +134,7 @@ impl Bot {
         Ok(bot)
     }
 
-    /// Begins: connects and listens.
+    /// Connects and listens.
     pub(crate) async fn start(&mut self, text: &Text) -> Result<(), BadConfig> {
         if let Some(cluster) = &mut self.cluster {
             let page = self.page.as_ref();
@@ -168,7 +168,7 @@ impl Bot {
         self.work.join_next().await.unwrap_or(Ok(Ok(())))?
     }
 
-    /// Lets the agents under way end, and stops.
+    /// Lets running agents end, and stops.
     pub(crate) async fn shut_down(mut self) {
         let store = self.cluster.map(|cluster| cluster.store);
         if let Some(store) = &store {
@@ -182,7 +182,7 @@ impl Bot {
     }
 }
 
-/// The account that posts for an agent, if Dirigent does, and the id under which it is known.
+/// Returns the account that posts for an agent, if Dirigent does, and the agent's user id.
 async fn face(
     config: &BotConfig,
     moderator: &Arc<DiscordAccount>,
@@ -202,13 +202,13 @@ async fn face(
     Ok((Some(face), user))
 }
 
-/// Reads a recording that an operator brings to the page.
+/// Reads a recording that an operator opens on the page.
 fn recording(text: &str) -> Result<RecordingFile, String> {
     let recording = ChannelRecording::parse(text).map_err(|error| error.to_string())?;
     Ok(RecordingFile { agents: recording.agents, recorded: recording.recorded })
 }
 
-/// What a configured agent says its words with; `None` for one that asks.
+/// Returns what speaks for a configured agent; `None` for one that asks.
 pub(crate) fn speaker(agent: &AgentConfig, voice: &Voice) -> Option<Arc<dyn Agent>> {
     voice(agent).or_else(|| {
         let model = agent.model.as_ref()?;
@@ -221,7 +221,7 @@ pub(crate) fn endpoint(model: &ModelConfig) -> Endpoint {
     model.key.iter().fold(endpoint, |endpoint, key| endpoint.key(&key.value))
 }
 
-/// Where channels are kept, and with which other processes.
+/// The store of the channels, and the other processes that share it.
 pub(crate) struct Stored {
     pub(crate) channels: Arc<dyn ChannelStore>,
     pub(crate) cluster: Option<Box<Cluster>>,
@@ -270,14 +270,14 @@ fn account(config: &BotConfig, token: &Secret) -> Result<Arc<DiscordAccount>, Ac
 }
 
 pub(crate) fn shard(discord: &DiscordConfig) -> Shard {
-    // It was told before if this fails.
+    // It fails if a provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let config = ConfigBuilder::new(discord.token.value.clone(), INTENTS);
     let address = discord.address.iter().map(|address| address.replacen("http", "ws", 1));
     Shard::with_config(ShardId::ONE, address.fold(config, ConfigBuilder::proxy_url).build())
 }
 
-/// Feeds the library with what the gateway pushes. It ends only if no new connection would help.
+/// Feeds the library with the gateway's events. It ends only if a new connection would not help.
 pub(crate) async fn hear(mut shard: Shard, feed: ShardFeed) -> Result {
     while let Some(message) = shard.next().await {
         match message {
@@ -287,7 +287,7 @@ pub(crate) async fn hear(mut shard: Shard, feed: ShardFeed) -> Result {
                     return Err(why.to_string().into());
                 }
             }
-            // It connects again by itself.
+            // The shard connects again by itself.
             Err(error) => {
                 tracing::warn!(%error, "the gateway's connection failed");
                 let _ = feed.closed(None);

@@ -1,4 +1,4 @@
-//! `dirigent check`: what is wrong before something is silent for it.
+//! `dirigent check`: finds what is wrong before an agent falls silent because of it.
 
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 
@@ -17,12 +17,12 @@ use tokio::task::JoinSet;
 use crate::bot::{Bot, Result, Stored, endpoint, hear, listen, shard};
 use crate::config::{BotConfig, ModelConfig};
 
-/// How long the gateway may take to tell of the servers.
+/// The time that the gateway has to name the servers.
 const GATEWAY: Duration = Duration::from_secs(15);
-/// How often it is looked whether it has.
+/// The interval between looks whether it has.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Only a part of what Dirigent can do needs it.
+/// A level for what only a part of Dirigent needs.
 const HINT: &str = "hint";
 const OK: &str = "ok";
 const WRONG: &str = "WRONG";
@@ -35,7 +35,7 @@ const NO_STORE: &str =
 const NOT_TOLD: &str =
     "it did not tell of the channels' servers within 15 seconds: is Discord away?";
 
-/// What was found; each line is printed when it is known.
+/// The findings. Each line is printed as soon as it is known.
 struct Report {
     found: Vec<serde_json::Value>,
     is_json: bool,
@@ -53,13 +53,13 @@ impl Report {
         }
     }
 
-    /// Notes an error, or gives the value.
+    /// Adds an error, or returns the value.
     fn take<T>(&mut self, about: &str, found: Result<T, impl fmt::Display>) -> Option<T> {
         found.map_err(|error| self.add(WRONG, about, error)).ok()
     }
 }
 
-/// Looks at everything. Whether all is well.
+/// Checks everything. Returns whether all is well.
 pub(crate) async fn check(path: &Path, is_json: bool) -> Result<bool> {
     let mut report = Report { found: Vec::new(), is_json, is_well: true };
     look(path, &mut report).await;
@@ -88,7 +88,7 @@ async fn look(path: &Path, report: &mut Report) {
         (Some(None), None) => report.add(HINT, "store", NO_STORE),
         (None, _) => {}
     }
-    // What it asks is over in a moment, and needs no share of Discord's limit.
+    // The requests of a check end soon, and need no share of Discord's limit.
     config.cluster = None;
     let page = config.page.iter().map(|page| ("page", page.listen));
     for (what, address) in page.chain(config.front.iter().map(|front| ("front", front.listen))) {
@@ -114,7 +114,6 @@ async fn look(path: &Path, report: &mut Report) {
     }
 }
 
-/// Asks a model one question.
 async fn ask(model: &ModelConfig, report: &mut Report) {
     let about = format!("model {} at {}", model.name, model.url);
     let chat = Chat::new(endpoint(model)).limits(|limits| limits.retries = 0);
@@ -127,7 +126,7 @@ async fn ask(model: &ModelConfig, report: &mut Report) {
     }
 }
 
-/// Intents and permissions, and who is in the channels. Connects to the gateway, gives no channel turns, and posts nothing.
+/// Checks intents, permissions, and who is in the channels. It connects to the gateway, but posts no message.
 async fn discord(bot: Bot, channels: &[ChannelId], report: &mut Report) {
     let Bot { dirigent, moderator, driver, config, accounts, .. } = bot;
     let Some(driver) = driver else { return };
@@ -137,7 +136,7 @@ async fn discord(bot: Bot, channels: &[ChannelId], report: &mut Report) {
         if let SetupIssue::NoChannel(gone) = issue {
             channels.retain(|channel| *channel != gone);
         }
-        // What only discussions and tools need.
+        // Only discussions and tools need it.
         let level = if matches!(issue, SetupIssue::InGuild(..)) { HINT } else { WRONG };
         report.add(level, "discord", issue);
     }

@@ -1,5 +1,5 @@
-//! Several processes of the program that share their channels: PostgreSQL keeps the channels, NATS carries what is asked of another
-//! process's channel. Each of them hears all servers.
+//! Several processes of the program that share their channels. PostgreSQL stores the channels, and NATS carries
+//! requests to another process's channel. Each process hears all servers.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::config::ClusterConfig;
 /// The part of Discord's 50 requests a second that each process takes.
 pub(crate) const REQUESTS_PER_SECOND: usize = 25;
 
-/// What is wrong with a key.
+/// A key, and what is wrong with it.
 type Wrong = (&'static str, String);
 
 /// The place of this process among the others.
@@ -31,7 +31,7 @@ pub(crate) struct Cluster {
     way: Option<Way>,
 }
 
-/// How this process asks the others, and is asked.
+/// The way to the other processes, and from them.
 struct Way {
     nats: Nats,
     client: Client,
@@ -40,7 +40,7 @@ struct Way {
 }
 
 impl Cluster {
-    /// Opens the database, and connects to the NATS server. Acts for no channel yet.
+    /// Opens the database, and connects to the NATS server. It takes no channel yet.
     pub(crate) async fn join(address: &str, config: Option<&ClusterConfig>) -> Result<Self, Wrong> {
         let options = PostgresOptions::new(address);
         let Some(config) = config else { return Self::open(address, options).await };
@@ -60,14 +60,14 @@ impl Cluster {
         Ok(Self { store, link: Some(link), way: None })
     }
 
-    /// Gives the library its part in it.
+    /// Adds its part to the library's builder.
     pub(crate) fn builder(&self, builder: Builder) -> Builder {
         let builder = builder.ownership(self.store.clone());
         let Some(way) = &self.way else { return builder };
         builder.neighbours(OwnerRequests::new(way.client.clone(), Arc::new(self.store.clone())))
     }
 
-    /// Lets the control page show the channels of all.
+    /// Lets the control page show the channels of all processes.
     pub(crate) fn page(&self, page: ControlBuilder) -> ControlBuilder {
         let store = self.store.clone();
         let page = page.figures(move || {
@@ -109,7 +109,7 @@ impl Cluster {
 
 impl Way {
     async fn new(config: &ClusterConfig) -> Result<Self, Wrong> {
-        // Whatever is wrong with it, no value is shown: a wrong variable may have a secret.
+        // An error shows no value, because a wrong variable may have a secret.
         let parsed = |key, name: &str| -> Result<HostId, Wrong> {
             name.parse().map_err(|error| (key, format!("{error}: for example bot-1")))
         };
@@ -145,7 +145,7 @@ impl Way {
     }
 }
 
-/// Encryption for the database, with the authorities that this machine trusts.
+/// Returns the encryption for the database. It trusts the authorities that this machine trusts.
 fn tls() -> Result<rustls::ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(provider);

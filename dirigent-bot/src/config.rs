@@ -37,7 +37,7 @@ pub(crate) struct DiscordConfig {
     pub(crate) address: Option<String>,
 }
 
-/// Where channels are kept: in memory if neither is given.
+/// The store of the channels. Without a key it is memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StoreConfig {
@@ -47,13 +47,13 @@ pub(crate) struct StoreConfig {
     pub(crate) postgres: Option<Secret>,
 }
 
-/// Several processes that share a database: how this one is called, and how it reaches the others.
+/// Several processes that share a database: the name of this one, and its way to the others.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClusterConfig {
     #[serde(default = "dirigent")]
     pub(crate) name: String,
-    /// Not secret, but each process has another one, and all have the same file.
+    /// No secret, but read like one, because all processes have one file and each has another name.
     pub(crate) process: Secret,
     pub(crate) nats: String,
     pub(crate) password: Option<Secret>,
@@ -98,13 +98,13 @@ pub(crate) struct HostConfig {
     pub(crate) agents: Vec<String>,
 }
 
-/// An agent. Its words come from a model, or from a program that asks; it posts as a persona or with an account.
+/// An agent. A model, or a program that asks, has its words. It posts as a persona or with an account.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentConfig {
     pub(crate) name: String,
-    /// `asks`, for an agent whose words come from a program that asks the front; `observed`, for a bot that runs without asking, and
-    /// `observed-openclaw`, for one of OpenClaw without the plugin.
+    /// `asks` if a program asks the front for it; `observed` for a bot that runs without asking; `observed-openclaw`
+    /// for such a bot of OpenClaw without the plugin.
     pub(crate) kind: Option<String>,
     pub(crate) observed: Option<ObservedConfig>,
     pub(crate) persona: Option<PersonaConfig>,
@@ -120,7 +120,7 @@ impl AgentConfig {
         self.name.as_str().into()
     }
 
-    /// How it is observed, if it runs without asking.
+    /// Returns how to observe the agent, if it runs without asking.
     pub(crate) fn observed(&self) -> Option<ObservedBot> {
         let usual = match self.kind.as_deref()? {
             "observed" => ObservedBot::default(),
@@ -132,7 +132,7 @@ impl AgentConfig {
     }
 }
 
-/// What differs from how a bot of its kind is observed.
+/// The settings that differ from those of its kind of bot.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "toml::Table")]
 pub(crate) struct ObservedConfig(toml::Table);
@@ -178,7 +178,7 @@ pub(crate) struct ModelConfig {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChannelConfig {
     pub(crate) id: Id,
-    /// `chat`, if it is not there.
+    /// `chat`, if it is missing.
     pub(crate) mode: Option<String>,
 }
 
@@ -192,7 +192,7 @@ impl ChannelConfig {
     }
 }
 
-/// An id of Discord's: a number, which stands in quotes because it is long.
+/// A Discord id: a number in quotes, because it is long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Id(pub(crate) u64);
@@ -213,7 +213,7 @@ impl BotConfig {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with it, each with its line and its key.
+    /// Everything that is wrong with the file, each with its line and its key.
     pub(crate) fn read(path: &Path) -> Result<(Self, Text), BadConfig> {
         let text = Text::read(path)?;
         let mut config = Self::parse(&text)?;
@@ -238,7 +238,7 @@ impl BotConfig {
         Ok(config)
     }
 
-    /// Programs that ask end, begin again, and outlive a restart of this one: what the file does not say is as they need it.
+    /// Sets what the file leaves out, because programs that ask come and go, and outlive a restart of this one.
     fn expect_askers(&mut self, text: &Text) {
         let Rules { config, settings } = &mut self.rules;
         if !text.has("rules.hooks.lost_runs") {
@@ -249,7 +249,7 @@ impl BotConfig {
         }
     }
 
-    /// Every secret, with the key of its place.
+    /// Returns every secret with its key.
     pub(crate) fn secrets(&mut self) -> Vec<(String, &mut Secret)> {
         let mut all = vec![("discord.token".to_owned(), &mut self.discord.token)];
         all.extend(self.store.postgres.iter_mut().map(|it| ("store.postgres".to_owned(), it)));

@@ -1,4 +1,4 @@
-//! `dirigent demo`: a table in a Discord on this machine, with a person to be played by typing.
+//! `dirigent demo`: a table in a Discord on this machine, where you are the person and type.
 
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 
@@ -26,14 +26,14 @@ use crate::secret::drawn;
 use terminal::Terminal;
 use words::{QUESTION, Words};
 
-/// How often something is looked at that tells of no change.
+/// The interval between looks at what reports no change.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long the answer to a command is waited for, in looks.
+/// The most looks for the answer to a command.
 const LOOKS: u32 = 500;
-/// How long an agent by words thinks, if a person reads along.
+/// The time that an agent by words thinks, if a person reads along.
 const THINKS: Duration = Duration::from_millis(700);
 
-/// What the command line says.
+/// The flags of `dirigent demo`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoFlags {
     /// Let a model speak: the base address of any endpoint with OpenAI's chat completions.
@@ -42,12 +42,12 @@ pub(crate) struct DemoFlags {
     /// The model's name at that endpoint.
     #[arg(long, value_name = "NAME", default_value = "default", requires = "model")]
     name: String,
-    /// What you ask first.
+    /// Your first words.
     #[arg(long, value_name = "TEXT", default_value = QUESTION)]
     ask: String,
 }
 
-/// Who is at the table, and what was shown.
+/// The table, and what it has shown.
 struct Table {
     server: Arc<LoopbackDiscord>,
     discord: MemoryDiscord,
@@ -67,7 +67,7 @@ pub(crate) async fn demo(flags: DemoFlags) -> Result {
     greet(&bot, table.channel, &secret);
     let (mut lines, mut is_open) = (BufReader::new(tokio::io::stdin()).lines(), true);
     let mut end = std::pin::pin!(interrupted());
-    // Whether agents still have something to say to what was said.
+    // Set while agents may still answer what was said.
     let mut is_busy = true;
     table.discord.say(table.channel, table.person, &flags.ask);
     let reads_along = std::io::stdin().is_terminal();
@@ -88,7 +88,7 @@ pub(crate) async fn demo(flags: DemoFlags) -> Result {
                 _ => {}
             },
             Some(event) = pushed.next() => {
-                // What is typed at a terminal stands there already.
+                // A terminal shows what is typed already.
                 if let Event::MessageCreated(it) = event && !(reads_along && it.author == table.person) {
                     table.terminal.show_message(&it);
                 }
@@ -107,7 +107,7 @@ pub(crate) async fn demo(flags: DemoFlags) -> Result {
     Ok(())
 }
 
-/// Sets up the Discord, and the program in it as `dirigent run` sets it up.
+/// Sets up the Discord, and the program in it as `dirigent run` does.
 async fn begin(flags: &DemoFlags, drawn: &str) -> Result<(Bot, Table)> {
     let discord = MemoryDiscord::default();
     let (moderator, person) = (discord.add_bot(), discord.add_human());
@@ -155,7 +155,7 @@ async fn begin(flags: &DemoFlags, drawn: &str) -> Result<(Bot, Table)> {
     Ok((bot, table))
 }
 
-/// Says what can be done here, and where the page and the front are.
+/// Prints what you can do here, and the addresses of the page and the front.
 fn greet(bot: &Bot, channel: ChannelId, secret: &str) {
     let [(_, page), (_, front)] = bot.listening.as_slice() else { return };
     println!(
@@ -172,7 +172,7 @@ stands, /quit ends. With --model URL a model speaks; `dirigent init` begins a ta
 }
 
 impl Table {
-    /// What the person typed: words, or a slash command. Whether agents may answer it.
+    /// Takes what the person typed: words, or a slash command. Returns whether agents may answer it.
     fn typed(&mut self, line: &str) -> bool {
         let Some(command) = line.strip_prefix('/') else {
             if line.is_empty() {
@@ -208,7 +208,7 @@ impl Table {
     }
 }
 
-/// Waits until it is so.
+/// Waits until the condition holds.
 async fn until(mut is_so: impl FnMut() -> bool) {
     let clock = SystemClock::new();
     while !is_so() {
@@ -216,7 +216,7 @@ async fn until(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Shows what a slash command is answered.
+/// Shows the answer to a slash command.
 async fn answer(server: Arc<LoopbackDiscord>, used: InteractionId) {
     let (mut looks, mut answered) = (0, Vec::new());
     until(|| {

@@ -1,4 +1,4 @@
-//! `dirigent init`: asks, and writes a configuration.
+//! `dirigent init`: asks questions, and writes a configuration.
 
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 
@@ -12,7 +12,7 @@ use crate::config::BotConfig;
 use crate::problem::Text;
 use crate::secret::drawn;
 
-/// What the command line says; the rest is asked.
+/// The flags of `dirigent init`. It asks for what they leave out.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InitFlags {
     /// The id of the channel in which agents take turns.
@@ -33,7 +33,7 @@ const NEXT: &str =
     "  export DISCORD_TOKEN=…   # of a bot with Message Content Intent, invited with Manage Webhooks
   dirigent check && dirigent run";
 
-/// Each flag, with what is asked without it, and the usual answer.
+/// Each flag, with the question that replaces it, and the usual answer.
 const ASKED: [(&str, &str, &str); 4] = [
     ("channel", "The channel's id (Discord's Developer Mode copies it)", ""),
     ("agents", "The agents' names, separated by commas", "Optimist, Sceptic"),
@@ -72,7 +72,7 @@ pub(crate) fn init(file: &Path, flags: InitFlags) -> Result {
     Ok(())
 }
 
-/// What was given, else what is typed; an empty line is the default.
+/// Returns the given or the typed answer; an empty line is the default.
 fn asked(given: Option<String>, question: &str, default: &str) -> Option<String> {
     given.or_else(|| {
         let mut line = String::new();
@@ -83,7 +83,7 @@ fn asked(given: Option<String>, question: &str, default: &str) -> Option<String>
     })
 }
 
-/// Writes a new file, which others may not read.
+/// Writes a new file that other users cannot read.
 fn write(path: &Path, text: &str) -> Result {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     Ok(file.write_all(text.as_bytes())?)

@@ -1,8 +1,9 @@
 //! The program `dirigent`: a moderator for AI agents on Discord, from one TOML file.
 
-// `config` is the file as it stands, `secret`, `problem` and `rules` what is read and checked of it. `bot` puts the
-// moderator together from it, `cluster` its part among several processes; `run` and `demo` run that, `reload` changes it while it
-// runs, and `check` looks at it. `init` writes a file, `moving` brings what was kept into PostgreSQL; `trace` reads recordings.
+// `config` is the file as it stands; `secret`, `problem` and `rules` read and check it. `bot` builds the moderator from
+// it, and `cluster` its part among several processes. `run` and `demo` run that, `reload` changes it while it runs, and
+// `check` examines it. `init` writes a file, `moving` moves stored channels into PostgreSQL, and `trace` reads
+// recordings.
 
 mod bot;
 mod check;
@@ -48,7 +49,7 @@ enum Command {
     Demo(DemoFlags),
     /// Write a configuration: asks for what the flags do not say.
     Init(InitFlags),
-    /// Look for what is wrong: in the file, at Discord, in the store, at the models. Ends with 1 if anything is.
+    /// Find what is wrong in the file, at Discord, in the store, and at the models. Ends with 1 if anything is.
     Check {
         /// Print one JSON object in place of lines.
         #[arg(long)]
@@ -56,19 +57,19 @@ enum Command {
     },
     /// Run the moderator that a file describes. SIGHUP reads the file again.
     Run,
-    /// Move what a SQLite file or a JSON folder keeps into the PostgreSQL of the configuration. End `dirigent run` first.
+    /// Move a SQLite file or a JSON folder into the PostgreSQL database of the configuration. End `dirigent run` first.
     Move {
         /// `dirigent.sqlite`, or the folder of a JSON store.
         #[arg(value_name = "FILE|FOLDER")]
         from: PathBuf,
     },
-    /// Tell a recording as a table: who was asked, who was denied, and why; or where a channel of a JSON store stands.
+    /// Print a recording as a table: who was asked, who was denied, and why; or the state of a channel in a JSON store.
     Trace {
         /// A file that `ChannelRecording::save` wrote, or a channel's file in the folder of a JSON store:
         /// `channels/<id>.json`.
         #[arg(value_name = "RECORDING|CHANNEL")]
         file: PathBuf,
-        /// Print a Mermaid sequence diagram of a recording in the place of a table.
+        /// Print a Mermaid sequence diagram of a recording instead of a table.
         #[arg(long)]
         mermaid: bool,
     },
@@ -90,13 +91,13 @@ fn main() -> ExitCode {
         _ => Level::ERROR,
     };
     let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level).finish();
-    // rmcp logs requests as they are, with the words in them.
+    // rmcp logs whole requests, with the words in them.
     log.with(Targets::new().with_default(level).with_target("rmcp", LevelFilter::OFF)).init();
     let is_well = begin(command, &config).inspect_err(|error| eprintln!("{error}"));
     ExitCode::from(u8::from(!is_well.unwrap_or(false)))
 }
 
-/// Whether all is well.
+/// Returns whether all is well.
 fn begin(command: Command, config: &Path) -> bot::Result<bool> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
@@ -111,7 +112,7 @@ fn begin(command: Command, config: &Path) -> bot::Result<bool> {
             Command::Replay { file } => show(&file, trace::replay(&file)),
         }
     });
-    // A thread that waits for a line must not keep the process.
+    // A thread that waits for a line must not keep the process alive.
     runtime.shutdown_background();
     ended
 }

@@ -1,4 +1,4 @@
-//! `dirigent move`: what was kept without PostgreSQL comes into it.
+//! `dirigent move`: moves another store into PostgreSQL.
 
 #![expect(clippy::print_stdout, reason = "long work shows its progress")]
 
@@ -11,7 +11,7 @@ use crate::bot::Result;
 use crate::cluster::Cluster;
 use crate::config::BotConfig;
 
-/// Moves what a SQLite file or a JSON folder keeps into the database of the configuration.
+/// Moves a SQLite file or a JSON folder into the database of the configuration.
 pub(crate) async fn move_in(path: &Path, from: &Path) -> Result {
     let (config, text) = BotConfig::read(path)?;
     let Some(address) = &config.store.postgres else {

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration: the file, the line, the key, and what to write instead.
+//! Errors in a configuration: the file, the line, the key, and what to write instead.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 
-/// What may be written for a key that is missing.
+/// An example for each key that may be missing.
 const EXAMPLES: [(&str, &str); 12] = [
     ("discord", "[discord] and token = { env = \"DISCORD_TOKEN\" } below it"),
     ("token", "token = { env = \"NAME\" } or token = { file = \"PATH\" }"),
@@ -33,7 +33,7 @@ pub(crate) struct Text {
 #[derive(Debug, thiserror::Error)]
 pub(crate) struct BadConfig {
     path: PathBuf,
-    /// Each with its line, its key and what is wrong.
+    /// The line, the key and the error of each.
     wrong: Vec<(Option<usize>, String, String)>,
 }
 
@@ -63,11 +63,10 @@ impl Text {
         Ok(Self::new(path, text))
     }
 
-    /// Reads it as a value.
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, BadConfig> {
         let bad = |error: &toml::de::Error, key: String| {
             let span = error.span().map(|span| self.line_at(span.start));
-            // Rules name their key themselves, in the sentence and again in a line behind it.
+            // Rules name their key in the sentence, and again in a second line.
             let message = error.message().lines().next().unwrap_or_default();
             let (key, what) = match message.split_once(": ") {
                 Some((own, what)) if key.ends_with(own) => (key, what),
@@ -86,7 +85,7 @@ impl Text {
         })
     }
 
-    /// An error, if anything is wrong at these keys.
+    /// Returns an error if anything is wrong at these keys.
     pub(crate) fn check(&self, wrong: Vec<(String, String)>) -> Result<(), BadConfig> {
         if wrong.is_empty() {
             return Ok(());
@@ -99,7 +98,7 @@ impl Text {
         BadConfig { path: self.path.clone(), wrong: wrong.collect() }
     }
 
-    /// Whether a key such as `rules.order.auto_requeue` is written.
+    /// Returns whether a key such as `rules.order.auto_requeue` is written.
     pub(crate) fn has(&self, key: &str) -> bool {
         let root = toml::from_str(&self.text).ok().map(toml::Value::Table);
         key.split('.').fold(root, |table, part| table?.get(part).cloned()).is_some()
@@ -109,7 +108,7 @@ impl Text {
         self.text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
     }
 
-    /// The line of a key such as `agents[1].persona`; if it is not there, that of the part of it that is.
+    /// Returns the line of a key such as `agents[1].persona`. If a part is missing, returns that of the part before.
     fn line_of(&self, key: &str) -> Option<usize> {
         let root = DeTable::parse(&self.text).ok()?;
         let mut table = Some(root.get_ref());
@@ -131,7 +130,8 @@ impl Text {
     }
 }
 
-/// Serde's sentence in the words of this file, with what to write. It must show no value, since that may be a secret.
+/// Converts Serde's sentence into the words of this file, with what to write. It shows no value, because it may be
+/// secret.
 fn instead(message: &str) -> String {
     let message = message.trim().replace("field", "key");
     let missing = message.strip_prefix("missing key `").and_then(|rest| rest.split('`').next());

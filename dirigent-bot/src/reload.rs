@@ -1,4 +1,4 @@
-//! A configuration that changes while the program runs.
+//! Changes the configuration while the program runs.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub(crate) async fn reload(bot: &mut Bot, path: &Path) {
     }
 }
 
-/// The keys that have changed, and those that cannot change yet.
+/// Returns the keys that have changed, and those that cannot change yet.
 async fn apply(bot: &mut Bot, new: BotConfig) -> Result<(Vec<String>, Vec<String>)> {
     let (mut done, mut later) = (Vec::new(), Vec::new());
     let old = &mut bot.config;

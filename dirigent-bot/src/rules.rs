@@ -1,4 +1,4 @@
-//! What a configuration must keep beside its form.
+//! Checks of a configuration beyond its form.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ const POSTGRES: &str =
     "several processes share a database: write [store] and postgres = { env = \"DATABASE_URL\" }";
 const NAME: &str = "an agent's name is one line that people can see: write name = \"critic\"";
 
-/// What is wrong so far: each with its key.
+/// The errors so far, each with its key.
 #[derive(Default)]
 struct Found(Vec<(String, String)>);
 
@@ -30,7 +30,7 @@ impl Found {
     }
 }
 
-/// Everything that is wrong, with the key that it is about.
+/// Returns everything that is wrong, each with its key.
 pub(crate) fn wrong(config: &BotConfig) -> Vec<(String, String)> {
     let BotConfig { discord, store, cluster, page, front, agents, channels, .. } = config;
     let mut found = Found::default();
@@ -87,7 +87,7 @@ pub(crate) fn wrong(config: &BotConfig) -> Vec<(String, String)> {
     found.0
 }
 
-/// Who speaks for an agent, and with which account, must follow from its keys.
+/// Checks that an agent's keys say who speaks for it, and the account that posts.
 fn shape(agent: &AgentConfig) -> Result<(), (&'static str, String)> {
     let faces = [agent.persona.is_some(), agent.token.is_some(), agent.account.is_some()];
     let faces = faces.into_iter().filter(|has| *has).count();

@@ -1,4 +1,4 @@
-//! `dirigent run`: the moderator until a signal ends it.
+//! `dirigent run`: runs the moderator until a signal ends it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use crate::bot::{Bot, Result, Stored};
 use crate::config::{BotConfig, ChannelConfig};
 use crate::reload::reload;
 
-/// The pause before channels are tried again that this process does not act for.
+/// The pause before the next try for channels of another process.
 const NEXT_ROUND: Duration = Duration::from_millis(500);
-/// How often: for twice as long as a lease lasts.
+/// The most tries, which take twice as long as a lease lasts.
 const ROUNDS: u32 = 40;
 
 /// Runs until SIGINT or SIGTERM. SIGHUP reads the file again.
@@ -48,7 +48,7 @@ pub(crate) async fn interrupted() -> std::io::Result<()> {
     }
 }
 
-/// Gives channels the modes that the configuration has for them, and says who takes turns there.
+/// Gives channels their configured modes, and logs who takes turns there.
 pub(crate) async fn give_modes(dirigent: Dirigent, mut channels: Vec<ChannelConfig>) {
     let clock = SystemClock::new();
     for round in 1..=ROUNDS {
@@ -66,7 +66,7 @@ pub(crate) async fn give_modes(dirigent: Dirigent, mut channels: Vec<ChannelConf
             };
             let id = channel.id();
             match given {
-                // One of several processes takes its share a moment after the start, or when the leases of those before it end.
+                // One of several processes gets its share a moment after the start, or when earlier leases end.
                 Err(CallError::Elsewhere) if round < ROUNDS => elsewhere.push(configured),
                 Err(CallError::Elsewhere) => {
                     tracing::info!(channel = %id, "another process gives it its mode");

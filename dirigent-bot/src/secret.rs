@@ -1,11 +1,11 @@
-//! A secret, which stands in the environment or in a file of its own and never in the configuration.
+//! A secret, which is read from the environment or from a file of its own, and never stands in the configuration.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// A secret. `Debug` shows where it stands and not what it is.
+/// A secret. `Debug` shows its place, and not its value.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[serde(
@@ -20,7 +20,7 @@ pub(crate) struct Secret {
 }
 
 impl Secret {
-    /// Reads the value from where it stands; a relative path begins in this folder.
+    /// Reads the value from its place. A relative path begins in this folder.
     pub(crate) fn read(&mut self, folder: &Path) -> Result<(), String> {
         let value = match (&self.env, &self.file) {
             (Some(name), None) => std::env::var(name).map_err(|_| {
@@ -52,7 +52,6 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Draws a new secret.
 pub(crate) fn drawn() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;

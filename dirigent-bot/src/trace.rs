@@ -1,4 +1,4 @@
-//! `dirigent trace` and `dirigent replay`: what happened in a channel, from a file.
+//! `dirigent trace` and `dirigent replay`: show what happened in a channel, from a file.
 
 use std::error::Error;
 use std::path::Path;
@@ -9,7 +9,7 @@ use dirigent_store::{ChannelRecording, ChannelReport};
 
 use crate::bot::Result;
 
-/// Tells who was asked, who was denied, and why; or, from a store's file, where a channel stands.
+/// Returns who was asked, who was denied, and why. Of a store's file it returns the channel's state.
 pub(crate) fn trace(file: &Path, mermaid: bool) -> Result<String> {
     let text = std::fs::read_to_string(file)?;
     if !is_channel(&text) {
@@ -20,13 +20,13 @@ pub(crate) fn trace(file: &Path, mermaid: bool) -> Result<String> {
         return Err("a diagram needs a recording, and this is a channel's file".into());
     }
     let report = ChannelReport::read(file).map(|report| report.to_string());
-    // The path stands before it already.
+    // The caller puts the path before it.
     report.map_err(|error| {
         error.source().map_or_else(|| error.to_string(), ToString::to_string).into()
     })
 }
 
-/// Makes a page of a recording that shows it step by step and needs no network.
+/// Returns a page that shows a recording step by step and needs no network.
 pub(crate) fn replay(file: &Path) -> Result<String> {
     let recording = recording(file, &std::fs::read_to_string(file)?)?;
     let name = |key: AgentKey| recording.agents.get(usize::try_from(key.get()).ok()?).cloned();
@@ -46,7 +46,7 @@ fn recording(file: &Path, text: &str) -> Result<ChannelRecording> {
     Ok(ChannelRecording::parse(text)?)
 }
 
-/// Whether it is a channel's file, damaged or not: what a store writes has lines, and a checksum.
+/// Returns whether this is a channel's file, damaged or not. A file of a store has lines, and a checksum.
 fn is_channel(text: &str) -> bool {
     text.starts_with("{\n") && text.contains("\"checksum\"")
 }

@@ -1,7 +1,7 @@
-//! Carries gateway events and slash commands to the process that owns their channel.
+//! Carries gateway events and requests to the process that owns their channel.
 //!
-//! `queue` is a value: which event waits for which process. `waiting` keeps the events of a channel in one place
-//! and in order, and `lane` has those on their way to one process. `heard` takes what others carry here.
+//! `queue` decides, as a value, which event waits for which process. `waiting` keeps a channel's events in one place
+//! and in order, and `lane` has those on their way to one process. `heard` takes what other processes carry here.
 
 mod heard;
 mod lane;
@@ -30,17 +30,20 @@ use crate::rules::{AskChannel, HeardElsewhere, NotOurs, carried};
 
 pub(crate) use self::heard::Heard;
 
-/// How long the other process may take: it may have to load channels first.
+/// The time that the other process may take, because it may have to load channels first.
 const TIME_LIMIT: Duration = Duration::from_secs(15);
-/// How many channels are told of their events here at once.
+/// The number of channels of this process that get their events at once.
 const TOLD_AT_ONCE: usize = 16;
 
-/// Carries events of channels for which another process acts, and what is asked of them by slash commands and agents' tools,
-/// to that process. Events: in order within a channel, and again until they are taken. Given to [`Builder::neighbours`](dirigent::host::Builder::neighbours) where the processes share the gateway's
-/// shards; its [link](ForwardingLink) is run beside the driver. Clones share the queue.
+/// Carries events and requests to the process that owns their channel. Requests come, for example, from slash commands
+/// and agents' tools.
 ///
-/// At most 10,000 events wait for a process. Where more do, they are left aside, and the process reads what it missed from
-/// the chat.
+/// Give it to [`Builder::neighbours`](dirigent::host::Builder::neighbours) if the processes share the gateway's shards,
+/// and run its [link](ForwardingLink) beside the driver. Events of one channel stay in order, and each is repeated
+/// until it is taken. Clones share the queue.
+///
+/// At most 10,000 events wait for a process. If there is one more, all of them are dropped, and the process reads what
+/// it missed from the chat.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -68,28 +71,28 @@ struct EventForwarder {
     called: Notify,
 }
 
-/// What carries the events of a [`Forwarding`]: the host runs it, once.
+/// Carries the events of a [`Forwarding`]. Run it once, beside the driver.
 #[must_use = "no event is carried until the link runs"]
 pub struct ForwardingLink {
     shared: Arc<EventForwarder>,
 }
 
 impl Forwarding {
-    /// Carries by this client, to the processes that act for the channels.
+    /// Creates both. Events and requests go with this client to the channels' owners.
     pub fn new(client: Client, owners: Arc<dyn Owners>) -> (Self, ForwardingLink) {
         let (queue, called) = (Mutex::default(), Notify::new());
         let shared = Arc::new(EventForwarder { client, owners, queue, called });
         (Self { shared: Arc::clone(&shared) }, ForwardingLink { shared })
     }
 
-    /// Returns how many events were carried since the start, how many were left aside, and how many wait.
+    /// Returns the numbers of events carried since the start, dropped since the start, and waiting now.
     pub fn counts(&self) -> (u64, u64, usize) {
         let queue = self.shared.queue();
         (queue.carried, queue.dropped, queue.waiting())
     }
 
-    /// Returns how many of the events that wait are of channels whose first event was refused: the process that acts for the channel
-    /// cannot store what follows from it, or acts for it no more. It is asked again every few seconds, and what came later waits behind.
+    /// Returns how many waiting events are of channels with a refused first event, because the owner cannot store what
+    /// follows from it, or no longer owns the channel. It is asked again every few seconds, while later events wait.
     pub fn refused(&self) -> usize {
         self.shared.queue().refused()
     }
@@ -140,7 +143,7 @@ impl EventForwarder {
         self.owners.owner(channel).filter(|host| host != self.client.me())
     }
 
-    /// Gives what waits to the processes that act for the channels now.
+    /// Moves waiting events to the current owners of their channels.
     fn look_up(&self) {
         let now = self.client.clock().now();
         self.queue().look_up(now, |channel| self.other_owner(channel));
@@ -168,10 +171,10 @@ impl EventForwarder {
     }
 }
 
-/// What was under way.
+/// A finished piece of the link's work.
 enum Done {
     Carried(Batch, Result<NotOurs, RelayError>),
-    /// An error: the driver has ended.
+    /// An error means that the driver has ended.
     Here(Result<Vec<Told>, CallError>),
 }
 
@@ -180,7 +183,7 @@ impl ForwardingLink {
     ///
     /// # Cancellation
     ///
-    /// Dropping the future leaves what waits; nothing else.
+    /// If you drop the future, waiting events stay in the queue and are not carried.
     pub async fn run(self, dirigent: Dirigent) {
         let shared = &*self.shared;
         let clock = shared.client.clock();
@@ -222,7 +225,7 @@ impl ForwardingLink {
         }
     }
 
-    /// Tells this process's channels what waits for them.
+    /// Gives this process's channels the events that wait for them.
     async fn tell_here(&self, dirigent: &Dirigent) -> Done {
         let shared = &*self.shared;
         if shared.queue().missed_here()
@@ -237,7 +240,7 @@ impl ForwardingLink {
     }
 }
 
-/// Tells a channel its events, up to the first that is not taken. An error: the driver has ended.
+/// Gives a channel its events in order, until one is not taken. An error means that the driver has ended.
 async fn tell_in_order(dirigent: &Dirigent, to_tell: ToTell) -> Result<Told, CallError> {
     let ToTell { channel, round, events } = to_tell;
     let mut told = Told { channel, round, events: events.len(), taken: 0, is_refused: false };
@@ -254,7 +257,7 @@ async fn tell_in_order(dirigent: &Dirigent, to_tell: ToTell) -> Result<Told, Cal
     Ok(told)
 }
 
-/// Whether the same question would have the same answer, however often it is asked.
+/// Returns whether the process would give this answer however often it is asked.
 fn is_final(error: &RelayError) -> bool {
     let is_refused =
         |refused: &Refused| !matches!(refused, Refused::Failed { .. } | Refused::Elsewhere);

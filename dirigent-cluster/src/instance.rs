@@ -1,4 +1,4 @@
-//! One of several processes that share a store: answers for any channel, and asks the process that acts for it.
+//! One of several processes that share a store. It answers for any channel, because it asks the owner.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,19 +21,19 @@ use crate::Owners;
 use crate::forwarding::Heard;
 use crate::rules::{AskChannel, Explained};
 
-/// How soon a question is asked again while the channel changes hands.
+/// The wait before a question is repeated while the channel changes hands.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 
-/// One of several processes that share a store. It answers for any channel: for one of its own it decides, for another's
-/// it asks the process that acts for it, within the client's [time limit](Client::TIME_LIMIT). While a channel changes hands it asks again within that time.
-/// Clones share it.
+/// One of several processes that share a store. It answers for any channel: it decides for its own, and asks the owner
+/// about others within the client's [time limit](Client::TIME_LIMIT). While a channel changes hands, it asks again
+/// within that time. Clones share it.
 ///
-/// It is also what the other processes are answered by: given to the [`Server`](dirigent_relay::Server) of this process. A slave knows one process
-/// alone: what it asks about another's channel is asked of the owner on its behalf, once it is clear that the slave may act for the
-/// agent. What a peer asks is not carried on.
+/// Give it to the [`Server`](dirigent_relay::Server) of this process, too, because it also answers the other processes.
+/// A slave knows only one process. If a slave asks about another process's channel, the instance checks that the slave
+/// may act for the agent, and then asks the owner. It never passes a peer's question on.
 ///
-/// A run goes on in the process of its agent when the process that granted it ends: all of them choose
-/// [`LostRuns::Keep`](dirigent::settings::LostRuns::Keep), and a [deadline](dirigent::settings::Deadlines::run).
+/// Choose [`LostRuns::Keep`](dirigent::settings::LostRuns::Keep) and a [deadline](dirigent::settings::Deadlines::run)
+/// in every process, so that an agent's run goes on when the process that granted it ends.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -75,8 +75,7 @@ struct InstanceParts {
 }
 
 impl Instance {
-    /// Puts one together. The settings say what the texts of this process's agents mean: when one is silence, and when it is
-    /// complete.
+    /// Creates an instance. The settings decide which texts of its agents are silence, and which are complete.
     pub fn new(
         dirigent: Dirigent,
         identities: Arc<dyn IdentityStore>,
@@ -98,18 +97,18 @@ impl Instance {
         &self.shared.dirigent
     }
 
-    /// Returns which process acts for the channel, as far as this one knows.
+    /// Returns the channel's owner, as far as this process knows.
     pub fn owner(&self, channel: ChannelId) -> Option<HostId> {
         self.shared.owners.owner(channel)
     }
 
-    /// May this agent run now? To be asked before its model is called, in whatever process that is. Asking again with the same run
-    /// changes nothing.
+    /// Asks whether the agent may run now. Call it before you call the agent's model, in whichever process that is. You
+    /// may repeat it with the same run, which changes no state.
     ///
     /// # Errors
     ///
-    /// Why it is to be silent; [`Denied::RelayUnavailable`] where the process that acts for the channel does not answer in
-    /// time, or none does.
+    /// The reason why the agent must be silent. [`Denied::RelayUnavailable`] means that the channel has no known owner,
+    /// or that the owner did not answer in time. Ask again later.
     pub async fn may_speak(
         &self,
         channel: ChannelId,
@@ -119,11 +118,12 @@ impl Instance {
         self.asking.may_speak(channel, agent, run, |_| false).await
     }
 
-    /// An agent's run ended. For hosts that hear of it elsewhere than where they asked. Telling it again changes nothing.
+    /// Reports the end of an agent's run. Use it if your host learns of the end elsewhere than where it asked;
+    /// otherwise call [`Permission::end`]. You may repeat it with the same run, which changes no state.
     ///
     /// # Errors
     ///
-    /// As the process that acts for the channel, or the way to it, fails: it may be told again, with the same run.
+    /// The owner's refusal, or a failure on the way to the owner. Report it again, with the same run.
     pub async fn turn_ended(
         &self,
         channel: ChannelId,
@@ -134,20 +134,20 @@ impl Instance {
         self.asking.turn_ended(channel, agent, run, report).await
     }
 
-    /// Returns how a channel stands.
+    /// Returns the channel's mode, state and current speaker.
     ///
     /// # Errors
     ///
-    /// As the process that acts for the channel, or the way to it, fails.
+    /// The owner's refusal, or a failure on the way to the owner. You may ask again.
     pub async fn channel_state(&self, channel: ChannelId) -> Result<ChannelState, RelayError> {
         self.shared.ask_rule(&GetChannelState { channel_id: channel }, self.shared.time_limit).await
     }
 
-    /// Returns why the agent may, or may not, speak now, and which process acts for the channel.
+    /// Explains why the agent may, or may not, speak now, and names the channel's owner.
     ///
     /// # Errors
     ///
-    /// As the process that acts for the channel, or the way to it, fails.
+    /// The owner's refusal, or a failure on the way to the owner. You may ask again.
     pub async fn explain(
         &self,
         channel: ChannelId,
@@ -163,14 +163,14 @@ impl Instance {
     }
 }
 
-/// Whether another process may answer in a moment, and nothing was done.
+/// Returns whether the request was surely not carried out, and another process may answer it in a moment.
 fn changes_hands(error: &RelayError) -> bool {
     let is_away = matches!(error, RelayError::NoOwner | RelayError::Carry { .. });
     (is_away && error.is_certain()) || error.refused() == Some(&Refused::Elsewhere)
 }
 
 impl InstanceParts {
-    /// Asks the process that acts for the channel, which may be this one, for as long as the limit says. Returns which one answered.
+    /// Asks the channel's owner, which may be this process, until the limit is over. Returns the owner and its answer.
     async fn ask_owner(
         &self,
         channel: ChannelId,
@@ -203,7 +203,7 @@ impl InstanceParts {
         }
     }
 
-    /// What the channel answers, if this process acts for it.
+    /// Answers from this process, if it owns the channel.
     async fn ask_here(&self, asked: &AskChannel) -> Result<ChannelAnswer, Refused> {
         let AskChannel { channel_id, request, .. } = asked;
         let answer = self.dirigent.request_here(*channel_id, request, asked.within()).await;
@@ -225,7 +225,6 @@ impl InstanceParts {
         }
     }
 
-    /// Asks the owner what a rule of the relay asks.
     async fn ask_rule<Q: ChannelRule>(
         &self,
         question: &Q,
@@ -235,7 +234,6 @@ impl InstanceParts {
         Q::answer(answer).ok_or(RelayError::BadAnswer { host })
     }
 
-    /// Answers a slave for any channel.
     async fn serve_slave(
         &self,
         asker: &Asker,
@@ -250,7 +248,7 @@ impl InstanceParts {
         }
     }
 
-    /// The answer of the process that acts for the channel, for the slave that asked this one.
+    /// Asks the owner on behalf of the slave that asked this process.
     async fn pass_on<Q: ChannelRule>(
         &self,
         asker: &Asker,
@@ -258,7 +256,7 @@ impl InstanceParts {
     ) -> Result<Vec<u8>, Refused> {
         let question: Q = read(body)?;
         bound(asker, question.agent())?;
-        // The slave waits as long as this process would: it is to read of the owner, and not that this one is silent.
+        // The slave waits as long as this process would. End earlier, so that it reads the owner's error.
         let limit = self.time_limit.saturating_sub(WAY).max(self.time_limit / 2);
         let answer = self.ask_rule(&question, limit).await;
         answer.map(|answer| write(&answer)).map_err(|error| {
@@ -296,7 +294,7 @@ impl Service for Instance {
         let shared = &self.shared;
         match rule {
             "gateway-events" | "channel-request" => shared.heard.serve(asker, rule, question).await,
-            // A peer asks the owner itself: what is carried on for a slave is not carried on again.
+            // A peer asks the owner itself, so a question is passed on at most once.
             _ if asker.role == ProcessRole::Peer => {
                 shared.master.serve(asker, rule, question).await
             }

@@ -1,7 +1,7 @@
-//! Which shards of channels a process may act for: beats go to a table that all processes share, answers come back.
+//! Decides which shards of channels a process may act for, by heartbeats to a table that all processes share.
 //!
-//! [`Leases`] is a value without clock, chance or I/O. The shell that owns it asks for the next [`LeaseHeartbeat`], carries it to
-//! the table as one atomic step, and hands back the [`LeaseAnswer`]; the time is an argument everywhere.
+//! [`Leases`] is a value without clock, chance or I/O. You ask it for the next [`LeaseHeartbeat`], carry that to the
+//! table as one atomic step, and give back the [`LeaseAnswer`]. The current time is always an argument.
 //!
 //! ```
 //! use std::time::Duration;
@@ -41,41 +41,40 @@ pub use self::terms::Terms;
 
 /// The leases of one process, as a value.
 ///
-/// * A lease is trusted until *start of the attempt that took or renewed it* + TTL − margin, on the clock of the caller. The
-///   table lets it expire no earlier than start of the attempt + TTL on the clock of the database; the margin is for two
-///   clocks that do not run alike.
-/// * In the last part of that time ([`Terms::quiet`]) nothing new is started: [`Standing::Quiet`].
-/// * A lease whose trust has ended is not forgotten ([`Standing::Lapsed`]): where no other process has taken the shard, a
-///   renewal makes it trusted again, with the same epoch.
-/// * A renewal and a resignation name shard and epoch. An answer counts only for the attempt that it answers.
-/// * One attempt is under way at a time. What a lost answer may have taken is not held.
-/// * A process whose name an earlier one has ([`Namesake::Earlier`]) is no member until that one is gone: it takes nothing, and
-///   gives back what it holds as if it were another's share.
-/// * A row that lasts for longer than TTL and margin was written before the clock of the database was set back. Its time says
-///   nothing. It has expired when this process saw it unchanged for TTL and margin on its own clock ([`AheadRow`]): its
-///   holder renewed it last before that, and has trusted it for less.
+/// * A lease is trusted until *start of the attempt that took or renewed it* + TTL − margin, by the caller's clock. The
+///   table lets it expire no earlier than start of the attempt + TTL, by the database's clock. The margin allows for
+///   two clocks that run at different speeds.
+/// * In the last part of that time ([`Terms::quiet`]) the process starts no new turn: [`Standing::Quiet`].
+/// * A lease is remembered after its trust has ended: [`Standing::Lapsed`]. If no other process took the shard, a
+///   renewal makes it trusted again, in the same epoch.
+/// * A renewal and a release name shard and epoch. An answer counts only for the attempt that it answers.
+/// * One attempt runs at a time. If its answer is lost, shards that it may have taken do not count as held.
+/// * A process with the name of an earlier one ([`Namesake::Earlier`]) is no member until that one is gone. It takes no
+///   shard, and gives back its own as if they were another's share.
+/// * A row that expires later than now + TTL + margin was written before the database's clock was set back. Its time is
+///   useless, so it has expired when this process saw it unchanged for TTL + margin by its own clock ([`AheadRow`]). By
+///   then its holder trusts it no longer, because it renewed it last before that.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Leases {
     terms: Terms,
-    /// How many shards there are.
     shards: u16,
     held: BTreeMap<Shard, Lease>,
     stage: LeaseMembership,
     attempt: Option<Attempt>,
     attempts: u64,
-    /// How many processes there were by the last answer; 0 before the first.
+    /// The number of processes in the last answer; 0 before the first.
     members: u16,
-    /// Its place among them.
+    /// This process's place among them.
     rank: u16,
-    /// When the next beat is due; at once where there is none.
+    /// When the next heartbeat is due; `None` means at once.
     next_at: Option<Timestamp>,
-    /// A look was asked for while an attempt was under way, which may have been too early for it.
+    /// Set if a look was requested during an attempt, which may have read the table too early for it.
     looks_again: bool,
-    /// When the leases were renewed last: the start of that attempt.
+    /// The start of the attempt that renewed the leases last.
     renewed_at: Option<Timestamp>,
-    /// Another process of this one's name, by the last answer.
+    /// Set if another process has this name, by the last answer.
     namesake: Option<Namesake>,
-    /// Rows of others that last for longer than they can, and since when each is seen.
+    /// Others' rows that expire later than a lease can, and when this process first saw each.
     ahead: BTreeMap<AheadRow, Timestamp>,
 }
 
@@ -83,7 +82,7 @@ pub struct Leases {
 struct Lease {
     epoch: Epoch,
     trusted_until: Timestamp,
-    /// When it is given back.
+    /// When it is given back, if it is another's share.
     leaves_at: Option<Timestamp>,
 }
 
@@ -98,14 +97,14 @@ struct Attempt {
 enum LeaseMembership {
     /// Holds its share.
     Member,
-    /// Takes no more, and starts nothing new.
+    /// Takes no more shards, and starts no new turn.
     Leaving,
-    /// Gives everything back.
+    /// Gives every shard back.
     Gone,
 }
 
 impl Leases {
-    /// A process that holds nothing yet, among `shards` shards.
+    /// Creates the leases of a process that holds no shard yet. `shards` is the number of all shards.
     pub const fn new(terms: Terms, shards: u16) -> Self {
         Self {
             terms,
@@ -124,7 +123,7 @@ impl Leases {
         }
     }
 
-    /// How this process stands to a shard.
+    /// Returns this process's standing to a shard.
     pub fn standing(&self, shard: Shard, now: Timestamp) -> Standing {
         let Some(lease) = self.held.get(&shard) else {
             return Standing::Elsewhere;
@@ -141,45 +140,45 @@ impl Leases {
         }
     }
 
-    /// The epoch under which this process holds a shard, which each commit names.
+    /// Returns the epoch in which this process holds a shard, if it does. Each commit names it.
     pub fn epoch(&self, shard: Shard) -> Option<Epoch> {
         self.held.get(&shard).map(|lease| lease.epoch)
     }
 
-    /// What is held, trusted or not, in ascending order.
+    /// Returns all held shards in ascending order, trusted or not.
     pub fn held(&self) -> impl Iterator<Item = HeldShard> + '_ {
         self.held.iter().map(|(shard, lease)| HeldShard { shard: *shard, epoch: lease.epoch })
     }
 
-    /// How many processes there were by the last answer; 0 before the first.
+    /// Returns the number of processes in the last answer; 0 before the first.
     pub const fn members(&self) -> u16 {
         self.members
     }
 
-    /// Whether another process has this one's name, by the last answer.
+    /// Returns whether another process had this name in the last answer, and which of the two came first.
     pub const fn namesake(&self) -> Option<Namesake> {
         self.namesake
     }
 
-    /// How many rows of others last for longer than they can, by the last answer: the clock of the database was set back.
+    /// Returns how many rows of others expire later than any lease. Above 0, the database's clock was set back.
     pub fn ahead(&self) -> usize {
         self.ahead.len()
     }
 
-    /// Whether an earlier process has the name: this one waits until that one is gone.
+    /// Returns whether this process waits until an earlier one of its name is gone.
     fn stands_aside(&self) -> bool {
         self.namesake == Some(Namesake::Earlier)
     }
 
-    /// When [`next_heartbeat`](Self::next_heartbeat) may have one; `None` while an attempt is under way, and after the end.
+    /// Returns when to call [`next_heartbeat`](Self::next_heartbeat). `None` while an attempt runs, and after the end.
     pub fn next_deadline(&self, now: Timestamp) -> Option<Timestamp> {
         let is_over =
             self.stage == LeaseMembership::Gone && self.held.is_empty() && self.attempts > 0;
         (self.attempt.is_none() && !is_over).then(|| self.next_at.unwrap_or(now))
     }
 
-    /// The next beat, if one is due and none is under way. What it gives back is not held any more from now on, whatever comes
-    /// of the attempt.
+    /// Returns the next heartbeat, if one is due and no attempt runs. Shards that it gives back count as not held from
+    /// now on, even if the attempt fails.
     pub fn next_heartbeat(&mut self, now: Timestamp) -> Option<LeaseHeartbeat> {
         if self.next_deadline(now).is_none_or(|at| at > now) {
             return None;
@@ -187,7 +186,7 @@ impl Leases {
         self.attempts += 1;
         let release = self.release(now);
         let is_member = self.stage == LeaseMembership::Member && !self.stands_aside();
-        // While it waits with nothing in hand there is nothing to renew, and no one to call.
+        // While it waits without a shard, it has no lease to renew, and no reason to call the others.
         let has_lease = is_member || self.stage != LeaseMembership::Member || !self.held.is_empty();
         let renews =
             has_lease && self.renewed_at.is_none_or(|at| now >= at + self.terms.renew_every);
@@ -209,7 +208,7 @@ impl Leases {
         })
     }
 
-    /// Takes what is to be given back now.
+    /// Takes the shards that must be given back now.
     fn release(&mut self, now: Timestamp) -> Vec<HeldShard> {
         let is_gone = self.stage == LeaseMembership::Gone;
         let is_due = |lease: &Lease| is_gone || lease.leaves_at.is_some_and(|at| at <= now);
@@ -224,8 +223,8 @@ impl Leases {
         released
     }
 
-    /// How many shards this process holds at most: all hold alike, and what is left goes to the first, one to each. So no process
-    /// holds none where there are enough.
+    /// Returns how many shards this process may hold. All get the same number, and the first ones get one more until
+    /// none is left. So no process is without a shard if there are enough.
     fn share(&self) -> usize {
         if self.stands_aside() {
             return 0;
@@ -241,7 +240,7 @@ impl Leases {
         u16::try_from(self.share().saturating_sub(self.held.len())).unwrap_or(self.shards)
     }
 
-    /// The table answered. `false`, and nothing changes, where the answer is not that of the attempt under way.
+    /// Takes the table's answer. Returns `false`, and changes no state, if it does not answer the current attempt.
     pub fn answered(&mut self, now: Timestamp, number: u64, answer: &LeaseAnswer) -> bool {
         let Some(attempt) = self.attempt.take_if(|attempt| attempt.number == number) else {
             return false;
@@ -249,7 +248,7 @@ impl Leases {
         let trusted_until = attempt.began + self.terms.trust();
         if attempt.renews {
             self.renewed_at = Some(attempt.began);
-            // What was not renewed is another process's, or was given back.
+            // A shard that was not renewed belongs to another process, or was given back.
             self.held.retain(|shard, lease| {
                 let held = HeldShard { shard: *shard, epoch: lease.epoch };
                 let is_kept = answer.renewed.contains(&held);
@@ -263,7 +262,7 @@ impl Leases {
             let lease = Lease { epoch: *epoch, trusted_until, leaves_at: None };
             self.held.insert(*shard, lease);
         }
-        // The table had each of them before now: it is seen for no longer than that.
+        // Counted from the answer: the table had the row before now, so the wait is never too short.
         let seen = answer.ahead.iter().map(|row| (*row, *self.ahead.get(row).unwrap_or(&now)));
         self.ahead = seen.collect();
         let stood_aside = self.stands_aside();
@@ -282,21 +281,20 @@ impl Leases {
         true
     }
 
-    /// The attempt failed, or its answer is lost: whatever it did, nothing of it is held.
+    /// Reports that the attempt failed, or that its answer is lost. Shards that it may have taken do not count as held.
     pub fn failed(&mut self, now: Timestamp, number: u64) {
         if self.attempt.take_if(|attempt| attempt.number == number).is_some() {
             self.next_at = Some(now + self.terms.look_every);
         }
     }
 
-    /// The next look at the table, or earlier where something is to be given back.
+    /// Returns the time of the next look at the table: earlier if a shard must be given back before.
     fn next_look(&self, now: Timestamp) -> Timestamp {
         let leaves = self.held.values().filter_map(|lease| lease.leaves_at).min();
         leaves.into_iter().fold(now + self.terms.look_every, Timestamp::min).max(now)
     }
 
-    /// What is beyond the share of this process leaves it, once what is under way there had time to end; what was to leave and
-    /// is wanted again stays.
+    /// Lets shards beyond this process's share leave once running work had time to end. One that is needed again stays.
     fn balance(&mut self, now: Timestamp) {
         if self.stage != LeaseMembership::Member {
             return;
@@ -312,40 +310,40 @@ impl Leases {
         }
     }
 
-    /// Another process gave shards back, or came or left: the next beat is due now, or as soon as the attempt under way is
-    /// answered.
+    /// Makes the next heartbeat due now, or when the current attempt is answered. Call it when another process gave
+    /// shards back, came or left.
     pub const fn look_now(&mut self) {
         self.next_at = None;
         self.looks_again = self.attempt.is_some();
     }
 
-    /// The process will end: the others learn so, nothing new is started here, and what is under way may end.
+    /// Announces that the process will end. The others learn of it, no new turn starts here, and running work may end.
     pub fn resign(&mut self) {
         self.stage = self.stage.max(LeaseMembership::Leaving);
-        // With a renewal, so that what is under way has its whole time, and the others learn of it.
+        // Renew at once, so that running work has the whole TTL, and the others learn of it.
         self.renewed_at = None;
         self.look_now();
     }
 
-    /// The process has ended: all that it holds is given back with the next beat.
+    /// Ends the process: the next heartbeat gives back all that it holds.
     pub fn end(&mut self) {
         self.stage = LeaseMembership::Gone;
         self.look_now();
     }
 
-    /// Nothing is renewed any more, and nothing given back: what was held is left to expire.
+    /// Ends without a heartbeat: leases are neither renewed nor given back, so they expire.
     pub fn abandon(&mut self) {
         self.stage = LeaseMembership::Gone;
         self.held.clear();
         self.attempt = None;
     }
 
-    /// Whether the process has ended, and at most gives back what it holds.
+    /// Returns whether the process has ended. It then at most gives its shards back.
     pub fn is_ending(&self) -> bool {
         self.stage == LeaseMembership::Gone
     }
 
-    /// Whether everything was given back.
+    /// Returns whether every shard was given back.
     pub fn is_over(&self) -> bool {
         self.stage == LeaseMembership::Gone && self.held.is_empty() && self.attempt.is_none()
     }

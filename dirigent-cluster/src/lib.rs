@@ -1,7 +1,7 @@
-//! Several processes act for the channels of one [`dirigent`], each for its share.
+//! Lets several processes share the channels of one bot on [`dirigent`].
 //!
-//! A lease in a database that all share says which process owns a channel. What another process hears or is asked of the channel
-//! is carried to the owner: by the sealed questions of [`dirigent_relay`].
+//! A lease in a database that all share says which process owns a channel. If another process hears an event of the
+//! channel, or gets a request for it, it carries that to the owner as a sealed question of [`dirigent_relay`].
 //!
 //! | you | start with |
 //! | --- | --- |
@@ -9,14 +9,14 @@
 //! | have gateway shards or agents in any of them | [`Instance`], [`Forwarding`], or [`OwnerRequests`] |
 //! | reach other machines | `Nats`, with the feature `nats` |
 //! | have a control page that shows the channels of all processes | `PagePeers`, `PageService`, with the feature `control` |
-//! | keep leases in another table than ours | [`lease`], [`Owners`] |
+//! | keep leases in a table of your own | [`lease`], [`Owners`] |
 //!
-//! Of a Dirigent that one process decides for all, as the master of slaves, nothing here is needed: `dirigent-relay` has all of it.
+//! If one process decides for all, for example a master with slaves, `dirigent-relay` is all you need.
 
-// `lease` decides as a value who owns what, `postgres` keeps that and the records. `owners` says it to the others: `instance` asks the
-// owner, `forwarding` carries events and requests to it, `requests` requests alone (`rules` has the questions). `moving` brings the records of
-// another store into the database. `nats` is a transport for all of it, `page` the
-// control page of all processes.
+// `lease` decides as a value who owns which shard, and `postgres` stores that and the records. `owners` tells the
+// others: `instance` asks the owner, `forwarding` carries events and requests to it, `requests` only requests (`rules`
+// has the questions). `moving` copies another store into the database. `nats` is a transport, `page` the control page
+// of all.
 
 mod forwarding;
 mod instance;
@@ -49,7 +49,7 @@ pub use postgres::{PostgresLink, PostgresOptions, PostgresProblem, PostgresStore
 pub use requests::OwnerRequests;
 pub use rules::Explained;
 
-/// The code of the README runs.
+/// Runs the code of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! Moves what another store keeps into a PostgreSQL database.
+//! Moves another store's channels, agents and registry into a PostgreSQL database.
 
 use std::collections::HashSet;
 use std::pin::pin;
@@ -12,12 +12,12 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use crate::PostgresStore;
 
-/// How many channels are on their way at once. The database stores them together.
+/// The number of channels that are moved at once, because the database commits them together.
 const AT_ONCE: usize = 64;
-/// The longest wait for the leases of all channels: those of a process that was killed run out first.
+/// The longest wait for the leases of all channels. Those of a killed process must expire first.
 const LEASES_WITHIN: Duration = Duration::from_secs(60);
 
-/// What [`PostgresStore::move_from`] has moved, or found there already.
+/// The counts of what [`PostgresStore::move_from`] moved, or found already moved.
 ///
 /// ```
 /// let nothing = dirigent_cluster::Moved::default();
@@ -28,41 +28,41 @@ const LEASES_WITHIN: Duration = Duration::from_secs(60);
 pub struct Moved {
     /// The channels of the other store.
     pub channels: usize,
-    /// Its agents that were given a key.
+    /// The agents of the other store that have a key.
     pub agents: usize,
-    /// The agents of its registry.
+    /// The agents of the other registry.
     pub registered: usize,
-    /// The lines of histories that were moved now.
+    /// The transitions in histories that this call moved.
     pub transitions: usize,
 }
 
-/// Why a store was not moved. Nothing is overwritten, whatever it is: move again once it is mended.
+/// The reason why a store was not moved. No data is overwritten in any case: fix the cause, then move again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MoveError {
-    /// Other processes act on the database.
+    /// Other processes use the database. End them first.
     #[error("{0} other processes use this database: end them first")]
     InUse(u16),
-    /// The other store has no channel and no agent.
+    /// The other store has no channel and no agent, for example because its path is wrong.
     #[error("there is no channel and no agent: is it the right file, or the right folder?")]
     Nothing,
-    /// The database keeps something that the other store does not have like this.
+    /// The database has data that the other store lacks or has in another form. Move into an empty database.
     #[error("the database is in use already: it has {0}. Move into an empty one")]
     NotEmpty(String),
-    /// A process that has ended without a word still holds channels, or the database does not answer.
+    /// The database gave no leases within a minute, because a killed process holds channels or the database is away.
     #[error(
         "the database gave this process no lease within a minute: is one of its processes still running?"
     )]
     NoLease,
-    /// A record of the other store cannot be used. Nothing was moved.
+    /// A channel's record cannot be read, in the other store or in the database. All are read before any is moved.
     #[error("channel {channel} cannot be read: {source}")]
     Load {
         /// The channel.
         channel: ChannelId,
-        /// What is wrong with its record.
+        /// The error in the record.
         source: LoadError,
     },
-    /// The database did not take a channel's record.
+    /// The database did not store a channel's record.
     #[error("channel {channel} was not stored: {source}")]
     Commit {
         /// The channel.
@@ -79,11 +79,12 @@ pub enum MoveError {
 }
 
 impl PostgresStore {
-    /// Moves all channels, their histories and the keys of agents from another store into this database, and its registry if it has one.
-    /// The link of this store must run, no driver may, and no other process may act on the database. The other store is only read.
+    /// Moves all channels, histories and agents' keys of another store into this database, and a registry if you pass
+    /// one. The other store is only read.
     ///
-    /// What is there already is compared and never overwritten, so a move that was interrupted goes on if you repeat it. `progress`
-    /// gets the number of channels that are done, and the number of all.
+    /// Run the link of this store, but no driver, and let no other process use the database. You may repeat a move that
+    /// was interrupted, because data that is already there is compared and never overwritten. `progress` gets the
+    /// number of finished channels, and the number of all.
     ///
     /// ```no_run
     /// use dirigent_cluster::PostgresStore;
@@ -103,7 +104,7 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// [`MoveError`] says what to do. Nothing is moved if any channel cannot be read, or if the database keeps anything else.
+    /// [`MoveError`] says what to do. No channel is moved if one cannot be read, or if the database has other data.
     pub async fn move_from(
         &self,
         from: &dyn ChannelStore,
@@ -133,11 +134,11 @@ impl PostgresStore {
         Ok(moved)
     }
 
-    /// Waits until this process acts for all these channels.
+    /// Waits until this process owns all these channels.
     async fn hold(&self, channels: &[ChannelId]) -> Result<(), MoveError> {
         let clock = SystemClock::new();
         let mut late = pin!(clock.sleep_until(clock.now() + LEASES_WITHIN));
-        // A move that was killed is counted until its row has expired.
+        // The row of a killed move counts as a process until it expires.
         let mut expired = pin!(clock.sleep_until(clock.now() + self.ttl() * 2));
         let mut is_expired = false;
         loop {
@@ -149,7 +150,7 @@ impl PostgresStore {
             if shards > 0 && processes == 1 && channels.iter().all(is_held) {
                 return Ok(());
             }
-            // What has come counts once it was told.
+            // `standing` counts a shard only after `changed` returned its channels.
             tokio::select! {
                 _ = self.changed() => {}
                 () = &mut expired, if !is_expired => is_expired = true,
@@ -158,7 +159,7 @@ impl PostgresStore {
         }
     }
 
-    /// The channels that are not here yet. All of them can be read, and what is here is the same there.
+    /// Returns the channels that are not in the database yet. All must be readable, and those in the database equal.
     async fn missing(
         &self,
         from: &dyn ChannelStore,
@@ -189,7 +190,7 @@ impl PostgresStore {
         Ok(missing)
     }
 
-    /// Gives the agents the keys that they have there, since records name them by their keys.
+    /// Gives each agent its key from the other store, because records name agents by key.
     async fn move_agents(&self, from: &dyn ChannelStore) -> Result<usize, MoveError> {
         let (agents, known) = (from.agents().await?, self.agents().await?.len());
         for agent in agents.iter().skip(known) {
@@ -213,7 +214,7 @@ impl PostgresStore {
         Ok(there.len())
     }
 
-    /// Moves a channel; returns how many lines its history has.
+    /// Moves a channel. Returns the number of lines in its history.
     async fn move_channel(
         &self,
         from: &dyn ChannelStore,

@@ -1,10 +1,10 @@
 //! A transport over [NATS](https://nats.io), which carries questions between processes on different machines.
 //!
-//! You run a NATS server, connect to it with [`async_nats`], and give the client to [`Nats`]. Your configuration of NATS decides about
-//! addresses, TLS and who may connect; this module only asks and answers.
+//! You run a NATS server, connect to it with [`async_nats`], and give the client to [`Nats`]. Your NATS configuration
+//! decides about addresses, TLS and who may connect. This module only asks and answers.
 //!
-//! Each process listens on the subject `{cluster}.*.{process}`, for example `my-bot.*.bot-1`. A question is a request to
-//! `my-bot.check-turn.bot-1`, whose payload is the sealed bytes, and the answer is the reply. NATS keeps nothing. If no process
+//! Each process listens on the subject `{cluster}.*.{process}`, for example `my-bot.*.bot-1`. A question is a request
+//! to `my-bot.check-turn.bot-1` with the sealed bytes as its payload, and the answer is the reply. If no process
 //! listens under the name, the server says so at once (*no responders*), and the question was surely not taken.
 
 use std::fmt;
@@ -23,20 +23,20 @@ use dirigent_relay::{CarryError, HostId, Rejection, Relay, Server};
 use futures_util::future::{BoxFuture, Fuse, FusedFuture as _, FutureExt as _};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
-/// The header of a reply that is no answer: it says why there is none.
+/// The header of a reply without an answer: it says why there is none.
 const WHY: &str = "Dirigent-Not-Answered";
-/// Its value where the process has too many questions under way.
+/// Its value if the process has too many questions under way.
 const BUSY: &str = "busy";
-/// Its value where the question was answered, and the answer is larger than the server takes.
+/// Its value if the answer is larger than the server takes.
 const TOO_LARGE: &str = "answer-too-large";
 
-/// The rule that a process asks itself, to know that it is reached.
+/// The rule by which a process asks itself, to check that questions reach it.
 const LISTENING: &str = "listening";
-/// How often it does.
+/// The interval between these questions.
 const LOOK_AGAIN: Duration = Duration::from_secs(10);
-/// How long the answer may take.
+/// The time limit for their answers.
 const LOOK_MAX: Duration = Duration::from_secs(5);
-/// How long questions that are under way may go on when a process stops listening.
+/// The time that questions under way have to end when a process stops listening.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Carries questions over a NATS server that you run, and answers those that come over it. Clones share the connection.
@@ -72,8 +72,8 @@ pub struct Nats {
     questions_max: usize,
 }
 
-/// Why a question was not carried over NATS, or a process listens no more. As the source of a [`CarryError`], which says what may be
-/// concluded.
+/// The reason why NATS carried no question, or why a process stopped listening. As the source of a [`CarryError`],
+/// which says whether the question may have been carried out.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NatsError {
@@ -82,15 +82,15 @@ pub enum NatsError {
         "{host} does not listen: it is not running, or its user may not subscribe to {subject}"
     )]
     NotListening {
-        /// Which process was asked.
+        /// The process that was asked.
         host: HostId,
-        /// Where it would listen.
+        /// The subject on which it would listen.
         subject: String,
     },
-    /// This process is not connected to the NATS server, and the client connects again by itself.
+    /// This process is not connected to the NATS server. The client reconnects by itself.
     #[error("there is no connection to the NATS server")]
     NotConnected,
-    /// The name of the rule cannot stand in a subject.
+    /// A subject cannot hold the name of the rule.
     #[error("a rule's name has 1 to 128 of a-z, A-Z, 0-9, '-' and '_'")]
     BadRule,
     /// The question is larger than the NATS server takes.
@@ -101,16 +101,16 @@ pub enum NatsError {
     /// The question was answered, but the answer is larger than the NATS server takes.
     #[error("the answer has more bytes than the NATS server takes: raise its `max_payload` to 8MB")]
     AnswerTooLarge,
-    /// The process has as many questions under way as it takes.
+    /// The process already has as many questions under way as it takes.
     #[error("{host} has too many questions under way")]
     Busy {
-        /// Which process was asked.
+        /// The process that was asked.
         host: HostId,
     },
-    /// The client of NATS says why.
+    /// The NATS client failed.
     #[error("the NATS client: {0}")]
     Client(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The client of NATS was drained or closed.
+    /// The NATS client was drained or closed.
     #[error("the connection to the NATS server was closed by this process")]
     Closed,
 }
@@ -122,11 +122,11 @@ impl NatsError {
 }
 
 impl Nats {
-    /// Most questions that a process answers at once, unless [you choose another number](Self::questions_max).
+    /// The most questions that a process answers at once, unless [you choose another number](Self::questions_max).
     pub const QUESTIONS_MAX: usize = 1_024;
 
-    /// Carries questions over this connection. `cluster` is the first word of all subjects, so that several bots may use one server;
-    /// its dots count as words of their own.
+    /// Carries questions over this connection. `cluster` is the first word of all subjects, so that several bots can
+    /// use one server. Its dots separate further words.
     ///
     /// The client's own limit for requests is not used, because [`Client`](dirigent_relay::Client) has one.
     pub fn new(connection: Client, cluster: &HostId) -> Self {
@@ -135,38 +135,40 @@ impl Nats {
         Self { connection, cluster, clock, questions_max: Self::QUESTIONS_MAX }
     }
 
-    /// By which clock it waits: by default the machine's.
+    /// Sets the clock for all waits. Default: the machine's.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
-    /// How many questions this process answers at once, by default 1,024. One more is answered at once: it was not taken, and may be asked again.
+    /// Sets how many questions this process answers at once. Default: 1,024. One more is refused at once as not taken,
+    /// so it may be asked again.
     #[must_use]
     pub const fn questions_max(mut self, most: usize) -> Self {
         self.questions_max = most;
         self
     }
 
-    /// Answers until the future is dropped. Questions that are under way then have no answer, and may have been carried out.
+    /// Answers questions until you drop the future. Those under way then get no answer, and may have been carried out.
     ///
     /// # Errors
     ///
-    /// [`NatsError::Closed`] where the connection was closed for good, [`NatsError::Client`] where it was before the start.
+    /// [`NatsError::Closed`] if the connection was closed for good, [`NatsError::Client`] if it was closed before the
+    /// start.
     pub async fn serve(self, server: Arc<Server>) -> Result<(), NatsError> {
         self.serve_until(server, std::future::pending()).await
     }
 
-    /// Answers until `stop` is over. Then no question is taken any more, and those under way have 5 s to end.
+    /// Answers questions until `stop` is over. Then it takes no more, and those under way have 5 s to end.
     ///
-    /// Every 10 s it asks itself a question over the server. If that does not arrive, it says so in the log. Where the server knows of
-    /// no subscription, it subscribes again: for example, a user of NATS that lost its permissions and has them back is heard again
-    /// without a restart.
+    /// Every 10 s it asks itself a question over the server, and logs if that does not arrive. If the server knows no
+    /// subscription of this process, it subscribes again. For example, a NATS user that lost its permissions and has
+    /// them back is reached again without a restart.
     ///
     /// # Errors
     ///
-    /// As [`serve`](Self::serve).
+    /// Those of [`serve`](Self::serve).
     pub async fn serve_until(
         self,
         server: Arc<Server>,
@@ -193,7 +195,7 @@ impl Nats {
         to: &HostId,
         question: Vec<u8>,
     ) -> Result<Message, CarryError> {
-        // The client would keep it until it is connected again, and carry it then.
+        // The client would keep the question until it is connected again, and carry it then.
         if self.connection.connection_state() != State::Connected {
             return Err(CarryError::unreachable(NatsError::NotConnected));
         }
@@ -243,24 +245,24 @@ impl Relay for Nats {
     }
 }
 
-/// What came of a question of a process to itself.
+/// The result of a process's question to itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Look {
     Reached,
-    /// The server knows of no process that listens here.
+    /// The server knows no process that listens under this name.
     NotListening,
-    /// It did not arrive, or was late, for example on a busy machine.
+    /// It did not arrive in time, for example because the machine is busy.
     NoAnswer,
 }
 
-/// A process that answers.
+/// A process that listens and answers.
 struct Listening<'n> {
     nats: &'n Nats,
     server: Arc<Server>,
     heard: Subscriber,
     answering: FuturesUnordered<BoxFuture<'n, ()>>,
     look_at: Timestamp,
-    /// The question to itself that is under way.
+    /// The question to itself, while it is under way.
     looking: Fuse<BoxFuture<'n, Look>>,
     is_reached: bool,
 }
@@ -280,7 +282,7 @@ impl<'n> Listening<'n> {
         })
     }
 
-    /// Waits for the next thing that happens, and does what follows.
+    /// Waits for the next event and handles it.
     async fn step(&mut self) -> Result<(), NatsError> {
         let Self { nats, server, heard, answering, look_at, looking, .. } = self;
         let due = nats.clock.sleep_until(*look_at);
@@ -313,7 +315,7 @@ impl<'n> Listening<'n> {
             let server = Arc::clone(&self.server);
             self.answering.push(Box::pin(async move {
                 let answer = AssertUnwindSafe(server.answer(&rule, &message.payload));
-                // A service that panics answers nothing, and takes no other question along.
+                // If a service panics, its question gets no answer, and all others go on.
                 if let Ok(answer) = answer.catch_unwind().await {
                     nats.reply(reply, answer.map_err(Rejection::code)).await;
                 }
@@ -321,7 +323,7 @@ impl<'n> Listening<'n> {
         }
     }
 
-    /// Whether this process is reached is known now.
+    /// Takes the result of the question to itself.
     async fn looked(&mut self, look: Look) -> Result<(), NatsError> {
         let is_reached = look == Look::Reached;
         let was = std::mem::replace(&mut self.is_reached, is_reached);
@@ -342,7 +344,7 @@ impl<'n> Listening<'n> {
                 "no question of another process arrives over NATS: its user must be allowed to subscribe to {cluster}.*.{me}, and to publish to {cluster}.>"
             );
         }
-        // Only where the server has no subscription of this process: a question that is on its way to one is lost with it.
+        // Only then: on a busy machine the look was only late, and a question to the old subscription was lost.
         if look == Look::NotListening {
             self.heard.unsubscribe().await.map_err(NatsError::client)?;
             self.heard = subscribe(self.nats, me).await?;
@@ -350,7 +352,7 @@ impl<'n> Listening<'n> {
         Ok(())
     }
 
-    /// Takes no question any more, and lets those end that were taken.
+    /// Takes no more questions, and lets those end that were taken.
     async fn end(mut self) -> Result<(), NatsError> {
         let late = self.nats.clock.sleep_until(self.nats.clock.now() + GRACE);
         self.heard.drain().await.map_err(NatsError::client)?;
@@ -365,20 +367,20 @@ impl<'n> Listening<'n> {
             () = all => {}
             () = late => {}
         }
-        // What was answered is on its way before this process ends.
+        // Send the answers before this process ends.
         let _ = self.nats.connection.flush().await;
         Ok(())
     }
 }
 
-/// Listens as this process, of which there should be one. Where two have the name, each question reaches one of them, and not both.
+/// Subscribes under this process's name. If two processes have the name, each question reaches only one of them.
 async fn subscribe(nats: &Nats, me: &HostId) -> Result<Subscriber, NatsError> {
     let subject = nats.subject("*", me);
     let heard = nats.connection.queue_subscribe(subject, me.to_string()).await;
     heard.map_err(NatsError::client)
 }
 
-/// Asks itself. That the connection is away says nothing about it.
+/// Asks itself. While there is no connection it counts as reached, because only the server could tell.
 async fn look(nats: &Nats, me: HostId) -> Look {
     let late = nats.clock.sleep_until(nats.clock.now() + LOOK_MAX);
     let look = tokio::select! {
@@ -398,14 +400,14 @@ fn is_not_listening(error: &CarryError) -> bool {
     matches!(why, Some(NatsError::NotListening { .. }))
 }
 
-/// The second word of what a process listens on, after those of the cluster.
+/// Returns the rule in a subject: the word after those of the cluster.
 fn rule_of<'s>(cluster: &HostId, subject: &'s str) -> &'s str {
     let rest = subject.strip_prefix(cluster.as_str()).and_then(|rest| rest.strip_prefix('.'));
     rest.and_then(|rest| rest.split('.').next()).unwrap_or_default()
 }
 
 impl Nats {
-    /// Replies with an answer, or with why there is none.
+    /// Replies with the answer, or with the reason why there is none.
     async fn reply(&self, to: async_nats::Subject, answer: Result<Vec<u8>, &'static str>) {
         let no_answer = |why: &str| {
             let mut headers = HeaderMap::new();

@@ -1,4 +1,4 @@
-//! Which process acts for which channel.
+//! Looks up which process owns a channel.
 
 use std::sync::Arc;
 
@@ -6,9 +6,11 @@ use dirigent::ChannelId;
 use dirigent::ports::Ownership;
 use dirigent_relay::HostId;
 
-/// Says which process acts for which channel, as far as this one knows. Every [`Ownership`] that knows the names of processes
-/// does: a `PostgresStore` that was opened with a [`HostId`] as the name of its process. It is asked before each question, and answers at once,
-/// from memory: what it says may be old, which the process that is asked says then.
+/// Says which process owns which channel, as far as this one knows. Every [`Ownership`] that knows the names of
+/// processes implements it, for example a `PostgresStore` opened with a [`HostId`] as the name of its process.
+///
+/// It is called before each question, so answer at once, from memory. An old answer does no harm, because the asked
+/// process says if it is not the owner.
 ///
 /// ```
 /// use dirigent::ChannelId;
@@ -29,10 +31,10 @@ use dirigent_relay::HostId;
 /// }
 /// ```
 pub trait Owners: Send + Sync + 'static {
-    /// Which process acts for the channel; `None` where none is known to, as while it is taken over.
+    /// Returns the channel's owner, or `None` if none is known, for example during a take-over.
     fn owner(&self, channel: ChannelId) -> Option<HostId>;
 
-    /// The processes that act for channels, this one included.
+    /// Returns all processes that own channels, including this one.
     fn all(&self) -> Vec<HostId>;
 }
 
@@ -46,7 +48,7 @@ impl<O: Ownership> Owners for O {
     }
 }
 
-/// A process whose name cannot be a host's is none that can be asked.
+/// Reads a process's name. `None` if it is no [`HostId`], because such a process cannot be asked.
 fn host(name: &Arc<str>) -> Option<HostId> {
     name.parse().ok()
 }

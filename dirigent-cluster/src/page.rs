@@ -1,5 +1,4 @@
-//! The control page across several processes: asks the others, answers their questions, and adds the relay's
-//! `figures`.
+//! The control page across several processes: asks the others, answers their questions, and adds the relay's `figures`.
 
 mod figures;
 
@@ -19,7 +18,7 @@ use crate::Owners;
 
 pub use figures::RelayFigures;
 
-/// What the seal adds to an answer, and more, in bytes.
+/// The bytes that the seal adds to an answer, and some more.
 const SEAL_MAX: usize = 1_024;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -31,8 +30,8 @@ impl RelayQuestion for AskPage {
     type Answer = PageAnswer;
 }
 
-/// The pages of the other processes, as the page of this one asks them: given to
-/// [`ControlBuilder::peers`](dirigent_control::ControlBuilder::peers). Each process that does so answers the others with a [`PageService`].
+/// Asks the pages of the other processes, so that yours shows the channels of all. Give it to
+/// [`ControlBuilder::peers`](dirigent_control::ControlBuilder::peers), and answer the others with a [`PageService`].
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -52,7 +51,7 @@ pub struct PagePeers {
 }
 
 impl PagePeers {
-    /// Asks the processes that act for the channels, by this client.
+    /// Creates it. Questions go with this client to the channels' owners.
     pub const fn new(client: Client, owners: Arc<dyn Owners>) -> Self {
         Self { client, owners }
     }
@@ -99,15 +98,15 @@ impl fmt::Debug for PagePeers {
     }
 }
 
-/// Answers the pages of other processes, for the channels of this one: given to the [`Server`](dirigent_relay::Server). Only peers may ask: a
-/// slave is refused with [`Refused::OnlyPeers`].
+/// Answers the pages of other processes about this one's channels. Give it to the [`Server`](dirigent_relay::Server).
+/// Only peers may ask: a slave is refused with [`Refused::OnlyPeers`].
 #[derive(Debug)]
 pub struct PageService {
     control: Control,
 }
 
 impl PageService {
-    /// Answers from the page of this process.
+    /// Answers from this process's page.
     pub const fn new(control: Control) -> Self {
         Self { control }
     }
@@ -128,7 +127,7 @@ impl Service for PageService {
     }
 }
 
-/// The answer as it is sent. Where it is too large for that, the visitor reads so.
+/// Writes the answer. One that is too large to send becomes a problem that the visitor can read.
 fn fitting(answer: &PageAnswer) -> Vec<u8> {
     let written = write(answer);
     if written.len() <= ANSWER_MAX - SEAL_MAX {
@@ -145,7 +144,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::tests::{Line, lines_of};
 
-    /// All that a page asks, and what is answered but for what is drawn.
+    /// All questions of a page, and the answers without drawings.
     pub(crate) fn lines() -> Vec<Line> {
         let channel = ChannelId::new(100_000_000_000_000_001);
         let questions = [

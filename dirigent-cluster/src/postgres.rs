@@ -1,9 +1,9 @@
 //! A store in a PostgreSQL database that several processes share, with the leases that say which process owns which
 //! channels.
 //!
-//! `lines` are three connections, made again when they are lost. The `writer` sends the beats of leases first, then
-//! all waiting `commits` as one statement. The `reader` loads all waiting records as one. The `listener` only makes
-//! the next look come earlier, because a pooler may keep notifications back. `schema` has the tables and their
+//! `lines` keeps three connections, and makes lost ones again. The `writer` sends the heartbeats of leases first, then
+//! all waiting `commits` as one statement. The `reader` loads all waiting records with one. The `listener` only makes
+//! the next look come earlier, because a pooler may hold notifications back. `schema` has the tables and their
 //! migrations.
 
 mod address;
@@ -49,28 +49,30 @@ use self::queue::{Committed, Fenced, Jobs, Read, Registered, Write};
 use self::registry::RegistryNews;
 use crate::lease::shard_of;
 
-/// A [`ChannelStore`], an [`IdentityStore`] and an [`Ownership`] in one PostgreSQL database (13 or newer), for bots of which
-/// one process is not enough. Clones share it. Each process acts for its share of the channels, and takes over what another leaves.
+/// A [`ChannelStore`], an [`IdentityStore`] and an [`Ownership`] in one PostgreSQL database (13 or newer), for a bot
+/// that needs more than one process. Each process acts for its share of the channels, and takes over what another
+/// leaves. Clones share it.
 ///
-/// * Nothing happens until [`PostgresLink::run`] is polled, which keeps three connections: one writes, one reads, one listens.
-///   They are made again when they are lost. Nothing is spawned, and there is no pool.
-/// * All commits that wait are made with one statement: however many channels commit at once, they wait for the disk
-///   together. A commit is as durable as the server makes it, that of a
-///   [`Durability::Turn`](dirigent::store::Durability::Turn) as well.
-/// * A commit names the revision it was made from, and the epoch in which this process holds the channel's shard. Where
-///   either is not current any more it changes nothing.
-/// * No statement needs a session: a pooler may stand in between, in any mode. Where it keeps notifications back, what they
-///   would have told is found by looking, a tenth of the TTL later; [`problems`](Self::problems) says so.
-/// * A record is the JSON text that [`JsonChannels`](dirigent_store::JsonChannels) writes, names and unknown fields included, with a
-///   checksum. The tables stand in the schema `dirigent`: `channels`, `corrupt`, `agents`, `identities`, `history`, `shards`,
-///   `members` and `cluster`. They are made when the store is opened first; a database of another version is refused and left alone.
-/// * While the database is away every call fails as one that may be repeated: rooms wait, and once the leases are not
-///   trusted any more nothing is granted or posted until they are renewed.
-/// * `register` refuses what [`JsonIdentities`](dirigent_store::JsonIdentities) refuses. A change reaches every process that runs, whatever
-///   made it: each looks for one with its leases, every tenth of the TTL, and at once where notifications arrive, and the driver
-///   then reads the registry again.
+/// * It does no work until you poll [`PostgresLink::run`], which keeps three connections: one writes, one reads, one
+///   listens. Lost ones are made again. It spawns no task and has no pool.
+/// * One statement makes all commits that wait: however many channels commit at once, they wait for the disk together.
+///   A commit is as durable as the server makes it, even with [`Durability::Turn`](dirigent::store::Durability::Turn).
+/// * A commit names the revision that it was made from, and the epoch in which this process holds the channel's shard.
+///   If either is out of date, the commit has no effect.
+/// * No statement needs a session, so a pooler may stand in between, in any mode (with `pool_mode = statement`, open
+///   the store once without it). If the pooler holds notifications back, each process finds changes by looking, up to a
+///   tenth of the TTL later, and [`problems`](Self::problems) says so.
+/// * A record is the JSON text that [`JsonChannels`](dirigent_store::JsonChannels) writes, names and unknown fields
+///   included, with a checksum. The tables stand in the schema `dirigent`: `channels`, `corrupt`, `agents`,
+///   `identities`, `history`, `shards`, `members`, `cluster` and `version`. The first `open` makes them. A database of
+///   another version is refused and left alone.
+/// * While the database is away, every call fails with an error that allows a retry, and rooms wait. Once the leases
+///   are no longer trusted, no turn is granted and no message posted until they are renewed.
+/// * `register` refuses what [`JsonIdentities`](dirigent_store::JsonIdentities) refuses. Every running process learns
+///   of a change of the registry, whatever made it: at once by a notification, or by looking every tenth of the TTL.
+///   The driver then reads the registry again.
 ///
-/// A store that is opened is given to the library three times, and its link is run beside the driver:
+/// Give the opened store to the library three times, and run its link beside the driver:
 ///
 /// ```no_run
 /// use dirigent::{Dirigent, DiscordApi};
@@ -100,7 +102,7 @@ pub struct PostgresStore {
     shared: Arc<TableAccess>,
 }
 
-/// Everything that the store and its link share.
+/// The state that the store and its link share.
 struct TableAccess {
     server: Server,
     history_max: usize,
@@ -112,7 +114,7 @@ struct TableAccess {
     registry: RegistryNews,
 }
 
-/// What keeps the connections of a [`PostgresStore`]: the host runs it, once, beside the driver.
+/// Keeps the connections of a [`PostgresStore`]. Run it once, beside the driver.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -129,7 +131,7 @@ pub struct PostgresLink {
 }
 
 impl TableAccess {
-    /// Remembers what the server refused, if it does not end by itself.
+    /// Remembers a refusal of the server as a problem, unless it ends by itself.
     fn heed(&self, error: &StoreError) {
         if let StoreError::Server { code: Some(code), why, .. } = error
             && refusal::is_lasting(code)
@@ -140,16 +142,18 @@ impl TableAccess {
 }
 
 impl PostgresStore {
-    /// Opens the database: makes its tables where there are none, and checks that they are this version's and this
-    /// cluster's. A text is the address, as libpq has it. For another process that makes the tables at the same time it waits for
-    /// three TTLs at most.
+    /// Opens the database: makes the tables if there are none, and checks that they belong to this version and this
+    /// cluster. You can pass the address alone, in libpq's form. If another process makes the tables at the same time,
+    /// it waits for up to three TTLs.
     ///
     /// # Errors
     ///
-    /// [`BadFile::OtherVersion`](dirigent_store::BadFile::OtherVersion) when another version made the tables;
-    /// [`OpenError::OtherCluster`] when they are another cluster's, or one with other shards or another TTL; else what the
-    /// server or the network refused ([`StoreError::Server`]): a server before PostgreSQL 13, a role without the rights, a database
-    /// that does not exist.
+    /// * [`BadFile::OtherVersion`](dirigent_store::BadFile::OtherVersion): another version made the tables.
+    /// * [`OpenError::OtherCluster`]: the tables are another cluster's, or were made with another number of shards or
+    ///   another TTL.
+    /// * [`StoreError::Server`]: the server or the network refused, for example because the server is older than
+    ///   PostgreSQL 13, the role lacks a right, or the database does not exist.
+    /// * [`StoreError::Io`]: the address cannot be used.
     pub async fn open(
         options: impl Into<PostgresOptions>,
     ) -> Result<(Self, PostgresLink), OpenError> {
@@ -174,17 +178,18 @@ impl PostgresStore {
         Ok((Self { shared: Arc::clone(&shared) }, PostgresLink { shared }))
     }
 
-    /// Where the database is: `postgresql://host:port/database`, by its first host, without user and password.
+    /// Returns the database's first address as `postgresql://host:port/database`, without user and password.
     pub fn address(&self) -> &Path {
         &self.shared.server.address
     }
 
-    /// What could not be read, and what does not work as it should, since the store was opened: the first thousand of it.
+    /// Returns what an operator should look at, for example records that could not be read: the first thousand problems
+    /// since the store was opened.
     pub fn problems(&self) -> Vec<PostgresProblem> {
         self.shared.problems.all()
     }
 
-    /// How many shards this process holds, trusted or not, and how many processes there were when it looked last.
+    /// Returns how many shards this process holds, trusted or not, and how many processes there were at its last look.
     ///
     /// ```no_run
     /// # fn example(store: &dirigent_cluster::PostgresStore) {
@@ -196,27 +201,25 @@ impl PostgresStore {
         self.shared.desk.share()
     }
 
-    /// How long a lease lasts without being renewed.
     pub(crate) fn ttl(&self) -> Duration {
         self.shared.server.terms.ttl
     }
 
-    /// How many shards this process has taken since its start: first its share, then those of processes that came, went or were
-    /// lost. A number that rises while no process was started or ended is a process that was lost, or did not renew in time.
+    /// Returns how many shards this process has taken since its start. If the number rises while you start and end no
+    /// process, one was lost, or renews too late.
     pub fn taken(&self) -> u64 {
         self.shared.desk.taken()
     }
 
-    /// Tells the other processes that this one will end: it takes no more shards and starts nothing new in those it
-    /// has, which may take up to a tenth of the TTL to be known. To be followed by
-    /// [`Dirigent::shutdown`](dirigent::Dirigent::shutdown) and [`close`](Self::close).
+    /// Tells the other processes that this one will end. It takes no more shards, and starts no new turn in its own.
+    /// The others learn of it within a tenth of the TTL. Call [`Dirigent::shutdown`](dirigent::Dirigent::shutdown) and
+    /// [`close`](Self::close) next.
     pub fn resign(&self) {
         self.shared.desk.resign();
     }
 
-    /// Gives all shards back, so that other processes take them at once, finishes what was asked for, and ends the link. All later calls
-    /// answer [`StoreError::Closed`]. Where the database is away the shards are left to expire, after at most
-    /// a TTL.
+    /// Gives all shards back, so that other processes take them at once, finishes waiting work, and ends the link.
+    /// Later calls fail with [`StoreError::Closed`]. If the database is away, the shards expire within a TTL.
     pub async fn close(&self) {
         self.shared.desk.end();
         self.shared.jobs.closed().await;
@@ -247,7 +250,7 @@ impl PostgresLink {
     ///
     /// # Cancellation
     ///
-    /// Dropping the future is like the end of the process: the shards expire.
+    /// If you drop the future, the shards expire, as if the process had ended.
     pub async fn run(self) {
         let shared = &*self.shared;
         let lines = Lines::new(shared);
@@ -326,7 +329,7 @@ impl ChannelStore for PostgresStore {
     }
 }
 
-/// Another process acts for the channel.
+/// The error for a channel that another process owns.
 fn elsewhere() -> ApiError {
     ApiError::new(ErrorKind::Store).with_source(CommitError::Elsewhere)
 }

@@ -1,4 +1,4 @@
-//! Carries requests alone, where each process hears all guilds by itself.
+//! Carries requests, and no events, to the owner of a channel.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,10 +12,12 @@ use dirigent_relay::Client;
 use crate::Owners;
 use crate::rules::{AskChannel, carried};
 
-/// Carries what agents that ask, tools and control pages ask of a channel to the process that acts for it. Given to
-/// [`Builder::neighbours`](dirigent::host::Builder::neighbours) where each process hears all guilds by itself, so that any of them may
-/// end and the others hear as before. Events are not carried, and a slash command is answered by the owner, which hears it, too.
-/// Where the processes share the gateway's shards, take [`Forwarding`](crate::Forwarding).
+/// Carries the requests of agents, tools and control pages to the process that owns the channel.
+///
+/// Give it to [`Builder::neighbours`](dirigent::host::Builder::neighbours) if each process hears all guilds by itself,
+/// so that any of them may end while the others still hear. It carries neither events nor slash commands, because the
+/// owner hears those itself. If the processes share the gateway's shards, use [`Forwarding`](crate::Forwarding)
+/// instead.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -39,7 +41,7 @@ pub struct OwnerRequests {
 }
 
 impl OwnerRequests {
-    /// Carries by this client, to the processes that act for the channels.
+    /// Creates it. Requests go with this client to the channels' owners.
     pub const fn new(client: Client, owners: Arc<dyn Owners>) -> Self {
         Self { client, owners }
     }

@@ -1,5 +1,5 @@
-//! What processes that act for channels ask each other: of a channel, and what they tell of it. The values are those of [`dirigent`], whose
-//! JSON is what is written.
+//! The questions that processes which act for channels ask each other: requests to a channel, and events heard of it.
+//! The values are those of [`dirigent`], written as its JSON.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use dirigent_relay::parts::WAY;
 use dirigent_relay::{HostId, Refused, RelayError, RelayQuestion};
 use serde::{Deserialize, Serialize};
 
-/// Something is asked of a channel for which the asked process acts.
+/// A request to a channel that the asked process owns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AskChannel {
     pub(crate) channel_id: ChannelId,
     pub(crate) request: ChannelRequest,
-    /// How long the asked process may take.
+    /// The time that the asked process may take.
     pub(crate) within_ms: u64,
 }
 
@@ -25,7 +25,7 @@ impl RelayQuestion for AskChannel {
 }
 
 impl AskChannel {
-    /// Asks it, with an answer within this time here.
+    /// Creates the question. The answer must be here within this time, so the asked process gets a little less.
     pub(crate) fn new(channel: ChannelId, request: ChannelRequest, within: Duration) -> Self {
         let within = within.saturating_sub(WAY);
         let within_ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
@@ -37,7 +37,7 @@ impl AskChannel {
     }
 }
 
-/// What came of it.
+/// Says whether the request was carried, surely not carried, or is in doubt.
 pub(crate) fn carried(answer: Result<ChannelAnswer, RelayError>) -> Carried<ChannelAnswer> {
     let error = match answer {
         Ok(answer) => return Carried::Answered(answer),
@@ -51,18 +51,18 @@ pub(crate) fn carried(answer: Result<ChannelAnswer, RelayError>) -> Carried<Chan
     }
 }
 
-/// What was heard of channels for which the asked process acts, in order.
+/// Events of channels that the asked process owns, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HeardElsewhere {
-    /// Whether anything may have been missed in any channel before it.
+    /// `true` if events of any channel may have been missed before these.
     pub(crate) missed: bool,
     pub(crate) events: Vec<GatewayEvent>,
 }
 
-/// Which of the events were not taken.
+/// The answer to [`HeardElsewhere`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NotOurs {
-    /// The places of the events of channels for which the asked process does not act either.
+    /// The places of the events that were not taken, because the process is not the owner or could not store them.
     pub(crate) elsewhere: Vec<usize>,
 }
 
@@ -71,15 +71,15 @@ impl RelayQuestion for HeardElsewhere {
     type Answer = NotOurs;
 }
 
-/// Why an agent may, or may not, speak, and who says so.
+/// The reason why an agent may, or may not, speak, and the process that gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explained {
-    /// The process that acts for the channel.
+    /// The channel's owner.
     pub owner: HostId,
-    /// Whether the agent may speak now.
+    /// `true` if the agent may speak now.
     pub allows: bool,
-    /// Why, in sentences.
+    /// The reason, in sentences.
     pub text: String,
 }
 

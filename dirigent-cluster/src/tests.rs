@@ -1,5 +1,5 @@
-//! What processes write to each other, as it was written once: `tests/golden.jsonl` has every request and every answer. A line changes only
-//! with a decision that processes of two versions do not understand each other.
+//! Lines that processes write to each other: `tests/golden.jsonl` has every request and every answer. A line changes
+//! only with a decision that processes of two versions do not understand each other.
 
 mod values;
 
@@ -54,7 +54,7 @@ fn today() -> Vec<Line> {
     all.into_iter().flatten().collect()
 }
 
-/// The lines of the file: their rule, what they are, and the value.
+/// Reads the lines of the file: rule, kind and value.
 fn written() -> impl Iterator<Item = (String, String, Value)> {
     GOLDEN.lines().filter(|line| !line.is_empty()).map(|line| {
         let line: BTreeMap<String, Value> = serde_json::from_str(line).unwrap();
@@ -75,7 +75,7 @@ fn what_is_written_today_is_what_was_written_once() {
     assert_eq!(golden.next(), None, "it is written no more");
 }
 
-/// What a process of this version understands of a line, and writes again.
+/// Reads a line as a process of this version does, and writes it again.
 fn read_again(rule: &str, what: &str, value: &Value) -> Result<Value, Refused> {
     fn of<Q: RelayQuestion>(what: &str, bytes: &[u8]) -> Result<Value, Refused> {
         fn again<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<Value, Refused> {
@@ -132,7 +132,7 @@ fn what_is_read_is_what_was_meant() {
     same(values::ends());
 }
 
-/// Names each variant of an enum, so that a new one does not compile here, and tells which names there are.
+/// Names each variant of an enum, so that a new one does not compile here, and returns the names.
 macro_rules! variants {
     ($name:ident: $enum:ident { $($variant:ident),+ $(,)? }) => {
         fn $name<'v>(values: impl IntoIterator<Item = &'v $enum>) -> BTreeSet<&'static str> {
@@ -171,7 +171,7 @@ fn every_request_answer_and_event_is_in_the_file() {
     }
 }
 
-/// A question of another form, or with a value that its constructor would refuse, is refused with its kind, and nothing of it is done.
+/// A question with another form, or with a value that its constructor would refuse, is refused as a whole.
 #[test]
 fn a_value_that_its_constructor_would_refuse_is_refused() {
     let ask = |request: Value| json!({ "channelId": "100000000000000001", "withinMs": 9, "request": request });
@@ -257,7 +257,7 @@ fn a_tail_that_is_too_long_is_cut() {
     assert_eq!((kept["end"].as_str().unwrap().len(), &kept["length"]), (64, &json!(64)));
 }
 
-/// Questions that are cut, bent and mixed: each is refused, or is understood and written the same from then on.
+/// Questions that are cut, bent and mixed: each is refused, or is understood and from then on written unchanged.
 #[test]
 fn no_bent_question_does_harm() {
     let mut dice = 0x9e37_79b9_7f4a_7c15_u64;

@@ -1,4 +1,4 @@
-//! A run begins, ends, and says something; and an agent is alive.
+//! Requests to begin a run, to end it, to say something in it, and to report that an agent is alive.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,21 +41,21 @@ pub(crate) struct Begin {
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Begun {
-    /// Only if this is true the agent may run.
+    /// The agent may run only if this is true.
     allowed: bool,
-    /// Why, or why not, in a sentence.
+    /// The reason, in a sentence.
     reason: String,
     /// The agent that has the floor.
     #[serde(skip_serializing_if = "Option::is_none")]
     speaker: Option<String>,
-    /// True if this run had begun before, or another run of this turn had. Then a newer run takes the place of the older.
+    /// True if this run, or another one of this turn, had begun before. The newer run replaces the older.
     was_running: bool,
     /// True if other agents wait for the end of this run. False if the channel keeps no turns.
     holds_floor: bool,
     /// Words for the system prompt: who the agent is, who else is there, and that it is its turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) briefing: Option<String>,
-    /// The messages since the agent's last turn, the oldest first. Left out if the chat did not tell them.
+    /// The messages since the agent's last turn, the oldest first. Missing if the chat did not return them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) missed: Option<Vec<Missed>>,
 }
@@ -100,9 +100,9 @@ pub(crate) struct Say {
 /// The answer to the end of a run.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Ended {
-    /// Only if this is true the words may be posted.
+    /// The words may be posted only if this is true.
     pub(crate) accepted: bool,
-    /// True if the end of this run had been told before.
+    /// True if the end of this run had been reported before.
     duplicate: bool,
 }
 
@@ -134,7 +134,7 @@ impl Run {
         Ok(Self { agent, channel: channel_id(channel)?, name })
     }
 
-    /// A channel compares the names of all runs, and two agents may answer one message.
+    /// The agent's name is in it, because a channel compares all runs, and two agents may answer one message.
     fn id(&self) -> RunId {
         RunId::from_text(&format!("{}/{}", self.agent, self.name))
     }
@@ -162,7 +162,7 @@ pub(crate) async fn begin(
     if let Some(begun) = begin_in_seat(&front, &run) {
         return Ok(Json(begun));
     }
-    // A program learns who speaks, and why, only of channels that its agent is in.
+    // A program learns who speaks, and why, only in channels that its agent is in.
     let present = front.agents_in(run.channel).await?;
     let Some(me) = present.iter().find(|it| it.agent_id == run.agent).cloned() else {
         return Err(Problem::not_here());
@@ -190,13 +190,13 @@ pub(crate) async fn begin(
     Ok(Json(begun))
 }
 
-/// Returns the briefing of an agent that has a bot of its own, and the messages that it missed, as far as the chat tells.
+/// Returns the briefing of an agent with a bot of its own, and the messages that it missed if the chat returns them.
 async fn surroundings(
     front: &FrontParts,
     channel: ChannelId,
     (me, present): (&Identity, Vec<Identity>),
 ) -> (Option<String>, Option<Vec<Missed>>) {
-    // Of a channel of another process the guide is not known here.
+    // The guide of another process's channel is not known here.
     let discussion = front.dirigent.channel(channel).discussion().await.ok().flatten();
     let guide = discussion.and_then(|it| it.terms).map(|it| it.guide.clone());
     let turn = described(channel, me, present, guide);
@@ -221,8 +221,8 @@ pub(crate) fn begin_in_seat(front: &FrontParts, run: &Run) -> Option<Begun> {
     })
 }
 
-/// Tells how a run ended. If the answer is lost, tell it again: it counts once. The words may be posted only if the end was
-/// accepted, because the turn may have been taken away meanwhile.
+/// Reports the end of a run. If the answer is lost, report it again: it counts once. Post the words only if the end was
+/// accepted, because the turn may have been taken away.
 #[utoipa::path(post, path = "/end", request_body = End, responses((status = 200, body = Ended), (status = "4XX", body = Problem), (status = "5XX", body = Problem)))]
 pub(crate) async fn end(
     State(front): State<Arc<FrontParts>>,
@@ -264,7 +264,7 @@ pub(crate) async fn end(
     };
     let answer = front.dirigent.channel(run.channel).request(&told).await?;
     let ChannelAnswer::Ended(answer) = answer else { return Err(Problem::strange()) };
-    // A repeated end says nothing of the run that may have begun since then.
+    // A repeated end must not mark the messages of a run that began since then.
     if answer.accepted && !answer.duplicate && !is_failed {
         front.given.read(&run.agent, run.channel);
     }
@@ -287,7 +287,7 @@ pub(crate) async fn say(
     Ok(Json(end_in_seat(&front, &run, Ok(Reply::text(text))).await))
 }
 
-/// Returns once it is stored, or soon after.
+/// Returns once the end is stored, or after five seconds.
 pub(crate) async fn end_in_seat(
     front: &FrontParts,
     run: &Run,
@@ -296,7 +296,7 @@ pub(crate) async fn end_in_seat(
     let mut events = front.dirigent.events();
     let taken = front.seats.end((&run.agent, run.channel, &run.name), answer);
     if taken == Taken::Now {
-        // The driver tells a change once it is stored.
+        // The driver reports a change once it is stored.
         let stored = async {
             while let Some(heard) = events.next().await {
                 let is_here =
@@ -315,8 +315,8 @@ pub(crate) async fn end_in_seat(
     Ended { accepted: taken != Taken::Not, duplicate: taken == Taken::Before }
 }
 
-/// Says that these agents are alive. Send it every few seconds for agents that are connected. If the settings watch heartbeats,
-/// an agent without them is skipped, and is back with its next one.
+/// Reports that these agents are alive. Send it every few seconds for agents that are connected. If the settings watch
+/// heartbeats, an agent without them is skipped until its next one.
 #[utoipa::path(post, path = "/heartbeat", request_body = Heartbeat, responses((status = 200, body = Done), (status = "4XX", body = Problem), (status = "5XX", body = Problem)))]
 pub(crate) async fn heartbeat(
     State(front): State<Arc<FrontParts>>,

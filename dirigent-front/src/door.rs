@@ -43,7 +43,7 @@ pub(crate) async fn door(
         return response;
     };
     request.extensions_mut().insert(asker);
-    // Nothing behind the door needs the secret, so nothing can log it.
+    // rmcp logs whole requests at `debug`, so the secret ends here: it is not needed behind the door.
     request.headers_mut().remove(header::AUTHORIZATION);
     let request = match whole(&front, request).await {
         Ok(request) => request,
@@ -55,7 +55,7 @@ pub(crate) async fn door(
     response
 }
 
-/// Takes the body in, so that no request waits half sent.
+/// Reads the whole body first, so that no request waits half sent.
 async fn whole(front: &FrontParts, request: Request) -> Result<Request, Problem> {
     let (head, body) = request.into_parts();
     let until = front.clock.now() + BODY_TIME;

@@ -1,4 +1,4 @@
-//! The front, put together.
+//! The front and its builder.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,35 +26,35 @@ use crate::{asking, reading, tool_calls, turns};
 
 /// Answers programs that ask for the turns of their agents. Clones share it.
 ///
-/// A request brings a program's secret: `Authorization: Bearer NAME.SECRET`. A program asks for its own agents only, and reads
-/// only channels that one of them is in.
+/// A request carries its program's secret: `Authorization: Bearer NAME.SECRET`. A program asks for its own agents only,
+/// and reads only channels that one of them is in.
 #[derive(Clone)]
 pub struct Front {
     shared: Arc<FrontParts>,
 }
 
-/// Puts a [`Front`] together.
+/// Builds a [`Front`].
 pub struct FrontBuilder {
     front: FrontParts,
     wrong: Option<FrontError>,
 }
 
-/// Why a [`Front`] cannot be built.
+/// The reason why a [`Front`] cannot be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrontError {
-    /// Without a host there is no program that could ask.
+    /// There is no host, so no program could ask.
     #[error("no host is known: give at least one with `host`")]
     NoHost,
-    /// Such a name cannot stand before a dot in a header.
+    /// Such a name cannot stand before the dot in a header.
     #[error("{0:?} is no name of a host: take 1 to 32 of a-z, 0-9, - and _")]
     BadName(String),
-    /// An attacker could guess it.
+    /// An attacker could guess the secret.
     #[error(
         "the secret of {0:?} has fewer than 16 bytes: take 32 random ones, for example from `openssl rand -hex 32`"
     )]
     WeakSecret(String),
-    /// Two programs would take turns for one agent.
+    /// Two programs would take turns for one agent. Bind it to one of them.
     #[error("{agent} is bound to {first:?} and to {second:?}: one program speaks for it")]
     BoundTwice {
         /// The agent.
@@ -67,7 +67,7 @@ pub enum FrontError {
 }
 
 impl Front {
-    /// Begins one. `chat` is the moderator's account, because it knows who is in a channel and what was said there.
+    /// Creates a builder. `chat` is the moderator's account, because it knows a channel's members and messages.
     pub fn builder(dirigent: Dirigent, chat: Arc<dyn GuildApi>) -> FrontBuilder {
         let tools = Tools::new(dirigent.clone(), Arc::clone(&chat));
         let front = FrontParts {
@@ -84,12 +84,12 @@ impl Front {
         FrontBuilder { front, wrong: None }
     }
 
-    /// Replaces all secrets of a host, at once. To change a secret without a pause, first set the old and the new one. Then
-    /// give the program the new one, and set the new one alone. Returns false if there is no such host.
+    /// Replaces all secrets of a host at once. To change a secret without a pause, first set the old and the new one.
+    /// Then give the program the new one, and set the new one alone. Returns `false` if there is no such host.
     ///
     /// # Errors
     ///
-    /// [`FrontError::WeakSecret`]: nothing changed.
+    /// [`FrontError::WeakSecret`] if one of them has fewer than 16 bytes. Then no secret changes.
     pub fn set_secrets(&self, host: &str, secrets: &[&str]) -> Result<bool, FrontError> {
         if secrets.iter().any(|secret| secret.len() < SECRET_MIN) {
             return Err(FrontError::WeakSecret(host.to_owned()));
@@ -112,13 +112,13 @@ impl Front {
         address.is_loopback() || self.shared.is_behind_tls
     }
 
-    /// The clock of all limits.
+    /// Returns the clock of all limits.
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
         &self.shared.clock
     }
 
-    /// Returns the router, with all paths below `/v1`, for a server of yours. It checks secrets, the `Host` and the `Origin`
-    /// of each request; TLS is the server's.
+    /// Returns the router for a server of yours: all paths below `/v1`, and `/mcp` with the feature `mcp`. It checks
+    /// the secret, the `Host` and the `Origin` of each request. TLS is your server's part.
     pub fn router(&self) -> Router {
         let (api, document) = OpenApiRouter::with_openapi(Document::openapi())
             .routes(routes!(asking::begin))
@@ -170,7 +170,7 @@ impl utoipa::Modify for Bearer {
 }
 
 impl FrontBuilder {
-    /// Adds a host: a program that asks for these agents, with its secret. If you give the same name again, the host has both
+    /// Adds a host: a program that asks for these agents, with its secret. If you add a name again, the host has both
     /// secrets and all the agents.
     #[must_use]
     pub fn host<A: Into<AgentId>>(
@@ -209,7 +209,7 @@ impl FrontBuilder {
         self
     }
 
-    /// Sets the seats of agents without a bot, because Dirigent posts for them. Default: none.
+    /// Sets the seats of agents without a bot. Default: none.
     #[must_use]
     pub fn seats(mut self, seats: Seats) -> Self {
         self.front.seats = seats;
@@ -223,27 +223,27 @@ impl FrontBuilder {
         self
     }
 
-    /// Adds a name of the front, for example `front.example.org`. A request that names another is refused, because a web page
-    /// could have sent it. Names of this machine are known.
+    /// Adds a name of the front, for example `front.example.org`. A request to another name is refused, because a web
+    /// page could have sent it. You need not add the names of this machine.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.front.names.push(name.into());
         self
     }
 
-    /// Says that TLS ends before the front, so that [`Front::serve`] may listen beyond this machine. Without it that is
-    /// refused, because secrets would go over the network in plain text.
+    /// Declares that TLS ends before the front, so that [`Front::serve`] may listen beyond this machine. Without it
+    /// that is refused, because secrets would cross the network in plain text.
     #[must_use]
     pub const fn behind_tls(mut self) -> Self {
         self.front.is_behind_tls = true;
         self
     }
 
-    /// Builds it.
+    /// Builds the front.
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong with the hosts.
+    /// The first error, in the order of your calls.
     pub fn build(self) -> Result<Front, FrontError> {
         match self.wrong {
             Some(wrong) => Err(wrong),

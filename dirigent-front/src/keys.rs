@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::problem::Problem;
 
-/// Fewer bytes could be guessed.
+/// The least bytes of a secret, because fewer could be guessed.
 pub(crate) const SECRET_MIN: usize = 16;
 /// The most streams of turns for each program.
 const STREAMS: usize = 16;
@@ -44,7 +44,7 @@ impl Asker {
         secrets.push(Sha256::digest(secret).into());
     }
 
-    /// Takes one of the places of those who wait for turns.
+    /// Takes a place for waiting for turns, unless all are taken.
     pub(crate) fn place(&self) -> Result<OwnedSemaphorePermit, Problem> {
         Arc::clone(&self.streams).try_acquire_owned().map_err(|_| {
             let detail =
@@ -70,8 +70,8 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// Returns the program with this secret, `NAME.SECRET`. A wrong secret is counted for its name. It never bars a right one,
-    /// because else anybody could lock a program out.
+    /// Returns the program with this secret, `NAME.SECRET`. A wrong secret is counted for its name. It never bars the
+    /// right one, because otherwise a stranger could lock a program out.
     pub(crate) fn asker(&self, token: &str) -> Option<Arc<Asker>> {
         let (name, secret) = token.split_once('.').unwrap_or((token, ""));
         let asker = self.askers.get(name);
@@ -80,14 +80,14 @@ impl Keys {
         }
         let (count, name) = asker.map_or((&self.unknown, "unknown"), |it| (&it.failed, &it.name));
         let failed = count.fetch_add(1, Ordering::Relaxed) + 1;
-        // Each doubling, because an attacker may try for hours.
+        // At each doubling, because an attacker may try for hours.
         if failed.is_power_of_two() {
             tracing::warn!(host = name, failed, "a request to the front had a wrong secret");
         }
         None
     }
 
-    /// Attempts with a wrong secret, by name; those with an unknown name stand under "".
+    /// Returns the attempts with a wrong secret, by name; those with an unknown name stand under "".
     pub(crate) fn failed(&self) -> BTreeMap<String, u64> {
         let known = self.askers.values().map(|asker| (asker.name.clone(), &asker.failed));
         let all = known.chain([(String::new(), &self.unknown)]);

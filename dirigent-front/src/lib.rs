@@ -1,7 +1,7 @@
 //! Lets agents in any language ask for their turns: plain JSON over HTTP/1.1, and server-sent events.
 //!
-//! An agent of yours is a program that speaks Python, JavaScript or anything else. It asks the [`Front`] before it calls its
-//! model, and tells how its turn ended, because only one agent may speak at a time. There are two kinds:
+//! Your agent is a program in any language, for example Python or JavaScript. It asks the [`Front`] before it calls its
+//! model, and reports how its turn ended, because only one agent may speak at a time. There are two kinds:
 //!
 //! | your agent | it uses |
 //! | --- | --- |
@@ -33,9 +33,10 @@
 //! # }
 //! ```
 
-// From below: `problem` is what is refused, `parts` what every request needs. `keys` knows the programs that ask, by their secrets, and `door` lets them in.
-// `seats` are hosted agents whose words come from outside. On top are the requests: `asking` begins and ends turns,
-// `turns` tells of them, `reading` and `tool_calls` do the rest, and `mcp` offers seats as tools of MCP. `front` puts it together, and `serve` listens.
+// From below: `problem` has the refusals, `parts` what every request needs. `keys` knows the programs that ask by their
+// secrets, and `door` lets them in. `seats` are hosted agents with words from outside. On top are the requests:
+// `asking` begins and ends turns, `turns` streams them, `reading` and `tool_calls` do the rest, and `mcp` offers seats
+// as MCP tools. `front` builds it all, and `serve` listens.
 
 mod asking;
 mod door;
@@ -56,7 +57,7 @@ mod turns;
 pub use front::{Front, FrontBuilder, FrontError};
 pub use seats::{SeatedAgent, Seats};
 
-/// The code of the README runs.
+/// Runs the code of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

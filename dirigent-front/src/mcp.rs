@@ -1,4 +1,4 @@
-//! A seat over MCP: five tools with which a coding agent waits for its turn, and takes it.
+//! A seat over MCP: five tools for a coding agent that waits for its turn and takes it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -30,11 +30,11 @@ use crate::parts::FrontParts;
 use crate::problem::Problem;
 use crate::reading::Why;
 
-/// The longest wait of one call, because clients give a call up after a minute.
+/// The longest wait of one call, because clients give up after a minute.
 const WAIT_MAX: u8 = 50;
-/// The pause between two signs of life of an agent that waits.
+/// The interval between signs of life of an agent that waits.
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// The messages of one `read` if the agent does not say how many.
+/// The messages in a `read` without a limit.
 const READ: u8 = 30;
 
 const INSTRUCTIONS: &str = "You sit at a table with people and other agents. Call wait_for_turn, and call it again as long as it brings no turn. \
@@ -45,7 +45,7 @@ const INSTRUCTIONS: &str = "You sit at a table with people and other agents. Cal
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WaitForTurn {
-    /// How long to wait at most, 1 to 50 seconds. Default: 50.
+    /// The longest wait, 1 to 50 seconds. Default: 50.
     #[serde(default)]
     seconds: Option<u8>,
 }
@@ -57,7 +57,7 @@ struct Read {
     /// The channel, as a turn names it. You may leave it out if you sit in one channel only.
     #[serde(default)]
     channel: Option<String>,
-    /// How many messages, 1 to 100. Default: 30.
+    /// The number of messages, 1 to 100. Default: 30.
     #[serde(default)]
     limit: Option<u8>,
 }
@@ -66,7 +66,7 @@ struct Read {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Say {
-    /// The turn, as `wait_for_turn` told it.
+    /// The turn, as `wait_for_turn` returned it.
     turn: String,
     /// Your words, as people will read them.
     text: String,
@@ -76,11 +76,11 @@ struct Say {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Pass {
-    /// The turn, as `wait_for_turn` told it.
+    /// The turn, as `wait_for_turn` returned it.
     turn: String,
 }
 
-/// Tells why you may, or may not, speak now.
+/// Explains why you may, or may not, speak now.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct AskWhy {
@@ -109,8 +109,8 @@ struct Messages {
     messages: Vec<Missed>,
 }
 
-/// Returns the endpoint, for the front's router. It keeps no sessions. The front has checked the secret, the `Host` and the
-/// `Origin` of a request, and its length, before it arrives here.
+/// Returns the endpoint for the front's router. It keeps no sessions. The front has checked a request's secret, `Host`,
+/// `Origin` and length before.
 pub(crate) fn endpoint(
     front: &Arc<FrontParts>,
 ) -> StreamableHttpService<Table, NeverSessionManager> {
@@ -179,7 +179,7 @@ impl ServerHandler for Table {
     }
 }
 
-/// Describes a tool by the documentation of its arguments, so that both say the same.
+/// Describes a tool by the documentation of its arguments, so that the two agree.
 fn tool<T: JsonSchema + 'static>(
     name: &'static str,
     hints: ToolAnnotations,
@@ -223,7 +223,7 @@ impl Table {
         }
     }
 
-    /// An agent that calls a tool is alive. That it cannot be told now is no reason to refuse the call.
+    /// Reports the agents as alive, because they call a tool. A failure is no reason to refuse the call.
     async fn beat(&self, seated: &BTreeSet<AgentId>) {
         for agent in seated {
             let _ = self.front.dirigent.heartbeat(agent).await;
@@ -263,7 +263,7 @@ impl Table {
         }
     }
 
-    /// Begins the turn that one of these agents has. A turn that has begun comes again.
+    /// Begins the turn of one of these agents. A turn that has begun is returned again.
     fn begin(&self, seated: &BTreeSet<AgentId>) -> Option<MyTurn> {
         let (agent, channel, turn) = self.front.seats.turn_of(seated)?;
         let name = format!("{channel}-{}", turn.get());
@@ -279,7 +279,7 @@ impl Table {
         })
     }
 
-    /// Ends a turn. Which agent has it follows from the turn, because only the run that began has its name.
+    /// Ends a turn. Its name says which agent has it, because only the run that began has this name.
     async fn end(
         &self,
         seated: &BTreeSet<AgentId>,
@@ -316,7 +316,7 @@ impl Table {
         };
         let request = HistoryRequest { channel, after: None, limit };
         let page = self.front.chat.history(request).await.map_err(|error| Problem::chat(&error))?;
-        // An account without the permission is shown an empty history.
+        // An account without the permission gets an empty history.
         if page.is_empty() && self.front.chat.reads_history(channel) != Some(true) {
             return Err(Problem::chat(&ApiError::new(ErrorKind::Forbidden)));
         }
@@ -341,7 +341,7 @@ impl Table {
         Ok(Value::Object(all))
     }
 
-    /// Returns the channel and the agents in it: the one that was asked for, or the only one that has one of these agents.
+    /// Returns a channel with the agents in it: the one with this name, or the only one with one of these agents.
     async fn place(
         &self,
         seated: &BTreeSet<AgentId>,

@@ -9,9 +9,9 @@ use dirigent::{AgentId, ChannelId, ChatMessage, DiscordApi, MessageId, Turn};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A page of the history.
+/// The messages in a page of the history.
 const PAGE: u8 = 100;
-/// The most pages that are read behind an agent's last words.
+/// The most pages that are read after an agent's last words.
 const PAGES: usize = 5;
 /// The number of messages for an agent without a known last turn.
 const FIRST: u8 = 50;
@@ -30,11 +30,11 @@ pub(crate) struct Missed {
     is_person: bool,
     /// The message in one piece for a prompt. It has the name, the words and the message that it answers. Files are named only.
     line: String,
-    /// The moment, in milliseconds of Unix time.
+    /// The time of the message, in milliseconds of Unix time.
     at: u64,
 }
 
-/// The messages with the names of these agents, oldest first.
+/// Converts the messages, in their order, with the names that the turn knows.
 pub(crate) fn missed(
     turn: &Turn,
     messages: impl IntoIterator<Item = Arc<ChatMessage>>,
@@ -51,7 +51,7 @@ pub(crate) fn missed(
     messages.into_iter().map(shown).collect()
 }
 
-/// The newest message that was given to each agent in each channel.
+/// The newest message that each agent got in each channel.
 #[derive(Debug, Default)]
 pub(crate) struct Given(Mutex<HashMap<(AgentId, ChannelId), Marks>>);
 
@@ -59,7 +59,7 @@ pub(crate) struct Given(Mutex<HashMap<(AgentId, ChannelId), Marks>>);
 struct Marks {
     /// Given in a run that ended.
     done: Option<MessageId>,
-    /// Given in the run that goes on: it is given again if that asks again, or fails.
+    /// Given in the run that goes on. It is given again if the run asks again, or fails.
     open: Option<MessageId>,
 }
 
@@ -98,7 +98,7 @@ impl Given {
             }
             after = newest;
         }
-        // An account without the permission is shown an empty history, and it may not be known that it lacks it.
+        // An account without the permission gets an empty history, and may not be known to lack it.
         if all.is_empty() && chat.reads_history(channel) != Some(true) {
             return Err(ApiError::new(ErrorKind::Forbidden));
         }
@@ -113,7 +113,7 @@ impl Given {
     }
 }
 
-/// A turn of an agent that the library does not call: it has the words that tell the agent about itself.
+/// Creates the turn of an agent that the library does not call, because a turn has the words for the briefing.
 pub(crate) fn described(
     channel: ChannelId,
     me: &Identity,

@@ -1,4 +1,4 @@
-//! The parts that every request needs.
+//! The parts of a front that every request needs.
 
 use std::sync::Arc;
 
@@ -10,7 +10,6 @@ use crate::keys::Keys;
 use crate::missed::Given;
 use crate::seats::Seats;
 
-/// The parts of a front that all requests share.
 pub(crate) struct FrontParts {
     pub(crate) dirigent: Dirigent,
     pub(crate) chat: Arc<dyn GuildApi>,

@@ -8,7 +8,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Why a request was refused, and what to do. An agent that reads one stays silent.
+/// A refusal with its reason, and what to do. An agent that reads one stays silent.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Problem {
     /// A stable name, after `urn:dirigent:problem:`.
@@ -42,20 +42,20 @@ impl Problem {
         Self::new(StatusCode::FORBIDDEN, "urn:dirigent:problem:not-here", detail)
     }
 
-    /// Processes of one bot have one version.
+    /// Another process answered in another form, because it has another version.
     pub(crate) fn strange() -> Self {
         let detail = "another process answered something else: does it have this version?";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "urn:dirigent:problem:unavailable", detail)
     }
 
-    /// The chat did not say who is in the channel, so the door stays shut.
+    /// The chat did not say who is in the channel, so the request is refused.
     pub(crate) fn chat(error: &ApiError) -> Self {
         let detail = format!("the chat does not say who is in the channel: {error}");
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "urn:dirigent:problem:chat", detail)
     }
 }
 
-/// None of these has a message's text or a secret.
+/// No [`CallError`] contains a message's text or a secret, so its words can go to the program.
 impl From<CallError> for Problem {
     fn from(error: CallError) -> Self {
         #[expect(
@@ -86,7 +86,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// The body of a request that is not what the document asks for.
+/// A body without the documented form.
 impl From<axum::extract::rejection::JsonRejection> for Problem {
     fn from(rejected: axum::extract::rejection::JsonRejection) -> Self {
         Self { status: rejected.status().as_u16(), ..Self::invalid(rejected.body_text()) }

@@ -16,10 +16,10 @@ pub(crate) struct StateAsked {
 
 #[derive(Deserialize, IntoParams)]
 pub(crate) struct TurnsAsked {
-    /// Separated by commas; by default all that are bound to the secret.
+    /// The agents, separated by commas. Default: all that are bound to the secret.
     #[serde(default)]
     pub(crate) agents: Option<String>,
-    /// Only the turns in this channel. If another process acts for it, the refusal names that process.
+    /// Only the turns in this channel. If another process owns it, the refusal names that process.
     #[serde(default)]
     pub(crate) channel: Option<String>,
 }

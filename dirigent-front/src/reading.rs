@@ -68,7 +68,7 @@ impl FrontParts {
     }
 }
 
-/// Says why an agent may, or may not, speak now.
+/// Explains why an agent may, or may not, speak now.
 #[utoipa::path(get, path = "/why", params(queries::WhyAsked), responses((status = 200, body = Why), (status = "4XX", body = Problem), (status = "5XX", body = Problem)))]
 pub(crate) async fn why(
     State(front): State<Arc<FrontParts>>,
@@ -81,7 +81,7 @@ pub(crate) async fn why(
     Ok(Json(Why { allowed: why.allows, text: why.text }))
 }
 
-/// Says how a channel stands.
+/// Returns the state of a channel.
 #[utoipa::path(get, path = "/state", params(queries::StateAsked), responses((status = 200, body = ChannelLook), (status = "4XX", body = Problem), (status = "5XX", body = Problem)))]
 pub(crate) async fn state(
     State(front): State<Arc<FrontParts>>,

@@ -7,12 +7,12 @@ use async_trait::async_trait;
 use dirigent::{Agent, AgentError, AgentId, ChannelId, Reply, Turn};
 use tokio::sync::{oneshot, watch};
 
-/// The most pairs of an agent and a channel with a known last run. Beyond them a repeated end is refused.
+/// The most pairs of an agent and a channel with a known last run. With one more all are forgotten.
 const TAKEN_MAX: usize = 10_000;
 
-/// The seats of agents that have no bot of their own, so that Dirigent posts for them. Give each to
-/// [`Builder::host`](dirigent::host::Builder::host) with the account or the persona that speaks for it, and all of them to
-/// [`FrontBuilder::seats`](crate::FrontBuilder::seats). Clones share them.
+/// Seats for agents without a bot of their own: Dirigent posts for them. Give each seat to
+/// [`Builder::host`](dirigent::host::Builder::host) with the account or the persona that speaks for it, and all of them
+/// to [`FrontBuilder::seats`](crate::FrontBuilder::seats). Clones share them.
 ///
 /// An agent in a seat takes its turn by `POST /v1/begin`. If no program does so, the turn lasts until its deadline, and
 /// the next agent is called.
@@ -23,17 +23,17 @@ pub struct Seats {
 
 #[derive(Debug, Default)]
 struct Desk {
-    /// Every agent that has a seat.
+    /// All agents with a seat.
     seated: Vec<AgentId>,
     turns: HashMap<(AgentId, ChannelId), Seated>,
-    /// The last finished run of each, because its end may be told again.
+    /// The last finished run of each, because a program may repeat its end.
     taken: HashMap<(AgentId, ChannelId), String>,
-    /// A turn came.
+    /// Changes when a turn comes.
     news: watch::Sender<()>,
 }
 
 impl Desk {
-    /// A turn comes.
+    /// Adds a turn, and wakes what waits for one.
     fn seat(&mut self, key: (AgentId, ChannelId), seated: Seated) {
         self.turns.insert(key, seated);
         self.news.send_replace(());
@@ -49,7 +49,7 @@ struct Seated {
     answer: oneshot::Sender<Result<Reply, AgentError>>,
 }
 
-/// The end of a run, as a seat takes it.
+/// The seat's answer to the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
     Now,
@@ -59,7 +59,7 @@ pub(crate) enum Taken {
 }
 
 impl Seats {
-    /// Creates none.
+    /// Creates an empty set of seats.
     pub fn new() -> Self {
         Self::default()
     }
@@ -79,13 +79,13 @@ impl Seats {
         self.desk().seated.contains(agent)
     }
 
-    /// Returns what changes when a turn comes.
+    /// Returns a receiver that changes when a turn comes.
     #[cfg(feature = "mcp")]
     pub(crate) fn news(&self) -> watch::Receiver<()> {
         self.desk().news.subscribe()
     }
 
-    /// Returns a turn that one of these agents has: one that has begun before one that has not, because its end is waited for.
+    /// Returns a turn of one of these agents. One that has begun comes first, because its end is due.
     #[cfg(feature = "mcp")]
     pub(crate) fn turn_of(
         &self,
@@ -98,7 +98,7 @@ impl Seats {
         Some((agent.clone(), *channel, seated.turn.turn()))
     }
 
-    /// A run begins: returns the turn, and whether a run had begun in it before. A newer run takes the place of an older one.
+    /// Begins a run. Returns the turn, and whether a run had begun in it before. A newer run replaces an older one.
     pub(crate) fn begin(
         &self,
         agent: &AgentId,
@@ -111,7 +111,7 @@ impl Seats {
         Some((Arc::clone(&seated.turn), was_running))
     }
 
-    /// A run ended with this.
+    /// Ends a run with this answer.
     pub(crate) fn end(
         &self,
         (agent, channel, run): (&AgentId, ChannelId, &str),
@@ -138,7 +138,7 @@ impl Seats {
     }
 }
 
-/// The seat of one agent: what Dirigent calls when its turn comes.
+/// The seat of one agent. Dirigent calls it when the agent's turn comes.
 #[derive(Debug)]
 pub struct SeatedAgent {
     seats: Seats,
@@ -164,7 +164,7 @@ impl Agent for SeatedAgent {
     }
 }
 
-/// Takes the turn from the desk when it is over, also when its call is dropped.
+/// Removes the turn from the desk when it is over, also when its call is dropped.
 struct Leaves<'a> {
     seat: &'a SeatedAgent,
     key: (AgentId, ChannelId),

@@ -1,4 +1,4 @@
-//! Serving the front alone, without a server of the host's own.
+//! Serves the front without a server of yours.
 
 use std::io;
 use std::time::Duration;
@@ -26,8 +26,8 @@ impl Front {
     ///
     /// # Errors
     ///
-    /// `PermissionDenied` if the listener's address can be reached from other machines and TLS does not end before it
-    /// ([`FrontBuilder::behind_tls`](crate::FrontBuilder::behind_tls)); else when the listener fails.
+    /// `PermissionDenied` if other machines can reach the listener's address and TLS does not end before it: call
+    /// [`FrontBuilder::behind_tls`](crate::FrontBuilder::behind_tls). Otherwise the listener failed.
     pub async fn serve(&self, listener: TcpListener) -> io::Result<()> {
         let address = listener.local_addr()?;
         if !self.may_listen_at(address.ip()) {

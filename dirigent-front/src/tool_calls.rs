@@ -29,23 +29,23 @@ pub(crate) struct Tool {
     parameters: Value,
 }
 
-/// A model calls a tool.
+/// A model's call of a tool.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ToolUse {
     agent: String,
-    /// The channel in which the agent was spoken to.
+    /// The channel where the agent was addressed.
     channel: String,
-    /// The arguments, as the model wrote them.
+    /// The arguments as the model wrote them.
     arguments: Value,
 }
 
-/// The tool with which an agent makes itself known.
+/// The tool that registers an agent.
 const REGISTER: &str = "dirigent-register";
 
 impl FrontParts {
-    /// Returns whether an agent makes itself known with an account that is in the channel. Before that the registry does not know that
-    /// the agent is there.
+    /// Returns whether an agent registers itself with an account that is in the channel. Until then the registry does
+    /// not know that the agent is there.
     async fn registers_here(
         &self,
         channel: ChannelId,

@@ -1,4 +1,4 @@
-//! Tells programs when the turns of their agents come and go: server-sent events with ids and no text.
+//! Streams the turns of agents to their programs: server-sent events with ids and no text.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::convert::Infallible;
@@ -24,11 +24,11 @@ use crate::parts::FrontParts;
 use crate::problem::Problem;
 use crate::queries;
 
-/// The pause between two signs of life, so that a broken connection is noticed.
+/// The interval between signs of life, so that a broken connection is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// A stream ends then; the program connects again, and its secret is looked at again.
+/// The time after which a stream ends. The program connects again, and its secret is checked again.
 const LASTS: Duration = Duration::from_secs(15 * 60);
-/// The pause between two looks whether this process still acts for the one channel of a stream, because no event tells that.
+/// The interval between checks that this process still owns the one channel of a stream, because no event says so.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// One event of the stream. Its name is `your-turn`, `turn-over`, or `person-wrote` while the agent has the floor.
@@ -43,8 +43,8 @@ pub(crate) struct TurnNews {
     turn: u64,
 }
 
-/// Streams the turns of agents in the channels for which this process acts. It begins with the turns that they have now, so
-/// that you miss none when you connect again.
+/// Streams the turns of agents in the channels that this process owns. It begins with their current turns, so that you
+/// miss none when you connect again.
 #[utoipa::path(get, path = "/turns", params(queries::TurnsAsked), responses((status = 200, body = TurnNews, content_type = "text/event-stream"), (status = "4XX", body = Problem)))]
 pub(crate) async fn turns(
     State(front): State<Arc<FrontParts>>,
@@ -102,7 +102,7 @@ fn channels(front: &FrontParts, only: Option<ChannelId>) -> Vec<ChannelId> {
 fn event(news: &TurnNews) -> Event {
     let id = format!("{}-{}", news.channel, news.turn);
     let event = Event::default().event(news.name).id(id);
-    // Text and numbers always are JSON.
+    // Text and numbers are always valid JSON.
     event.data(serde_json::to_string(news).unwrap_or_default())
 }
 
@@ -124,7 +124,7 @@ struct Watched {
 }
 
 impl Watched {
-    /// Returns what is new, now that this agent has the floor of the channel.
+    /// Returns the news about a channel, now that this agent has the floor.
     fn look(&mut self, channel: ChannelId, now: Floor) -> Vec<TurnNews> {
         let now = now.filter(|(agent, _)| self.agents.contains(agent));
         let before = self.told.get(&channel);
@@ -154,8 +154,8 @@ struct Watch {
 }
 
 impl Watch {
-    /// Returns the next news. `None` when the stream has lasted long enough, when the library has gone, or when another process acts for
-    /// the one channel.
+    /// Returns the next news. `None` after 15 minutes, when the library is gone, or when the one channel is another
+    /// process's.
     async fn next(&mut self) -> Option<TurnNews> {
         loop {
             if let Some(news) = self.news.pop_front() {

@@ -1,6 +1,8 @@
-//! The program `dirigent-mcp`: takes a seat at Dirigent's front for a client that starts MCP servers as programs.
+//! The program `dirigent-mcp`: gives your agent a seat at Dirigent's front, if its client starts MCP servers as
+//! programs, for example Claude Code.
 //!
-//! The front offers the tools itself, over HTTP. This program carries them to standard input and output, and adds nothing.
+//! If your client speaks MCP over HTTP, you do not need this program, because the front offers the tools itself. The
+//! program only carries them to standard input and output.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -54,12 +56,12 @@ async fn carry(Arguments { url, secret_file }: Arguments) -> Result<(), Box<dyn 
             |_| "there is no secret: set DIRIGENT_SECRET to NAME.SECRET, or give --secret-file FILE",
         )?,
     };
-    // reqwest takes it for addresses with https.
+    // reqwest uses it for addresses with https.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let config = StreamableHttpClientTransportConfig::with_uri(format!("{url}/mcp"));
     let config = config.auth_header(secret.trim());
     let front = StreamableHttpClientTransport::from_config(config);
-    // A client of an older protocol is given what it knows; the other way round something would be missing.
+    // The newest protocol here: a client with an older one still gets all that it knows, but not the other way round.
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
     let front =
         ().serve_with_lifecycle(front, ClientLifecycleMode::Discover { preferred_versions }).await;
@@ -71,7 +73,7 @@ async fn carry(Arguments { url, secret_file }: Arguments) -> Result<(), Box<dyn 
     Ok(())
 }
 
-/// The front's tools, for the client.
+/// Offers the front's tools to the client.
 struct Bridge {
     front: RunningService<RoleClient, ()>,
 }
@@ -114,7 +116,7 @@ impl ServerHandler for Bridge {
         match called {
             Ok(result) => Ok(result.into()),
             Err(ServiceError::McpError(error)) => Err(error),
-            // The model reads it, so that it can try again.
+            // A result, so that the model reads it and can try again.
             Err(error) => {
                 let detail =
                     format!("the front does not answer ({error}): try it again in some seconds");

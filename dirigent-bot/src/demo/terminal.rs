@@ -1,4 +1,4 @@
-//! What one sees: who says what, and one line for each turn that says why.
+//! Prints who says what, and one line for each turn that says why.
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 
 use std::io::IsTerminal;
@@ -7,7 +7,7 @@ use dirigent::operate::{Cause, ChannelEvent};
 use dirigent::snapshot::PhaseKind;
 use dirigent::{AgentId, ChatMessage, UserId};
 
-/// Why an agent has the floor.
+/// The reasons why an agent has the floor.
 const WHY: [(Cause, &str); 6] = [
     (Cause::HumanMessage, "a person wrote"),
     (Cause::NextInList, "next in the list"),
@@ -44,13 +44,12 @@ fn words_for(cause: Cause, words: &[(Cause, &'static str)]) -> Option<&'static s
 /// The colours of agents' names, as terminals number them.
 const COLOURS: [u8; 6] = [36, 33, 35, 32, 34, 31];
 
-/// Shows messages and changes, and knows who is who.
+/// Shows messages and changes under the names of their accounts.
 pub(crate) struct Terminal {
-    /// Whether every change is shown.
+    /// `true` if every change is shown.
     pub(crate) verbose: bool,
-    /// The accounts whose names are known.
     people: Vec<Person>,
-    /// Who has the floor, as far as was shown.
+    /// The floor, as far as it was shown.
     floor: Option<Floor>,
 }
 
@@ -59,16 +58,15 @@ struct Person {
     user: UserId,
     name: String,
     agent: Option<AgentId>,
-    /// One an agent, in the order in which they were introduced.
+    /// One for each agent, in the order of their introduction.
     colour: Option<u8>,
 }
 
-/// An agent's turn.
 struct Floor {
     agent: AgentId,
-    /// Why it has the floor.
+    /// The reason why it has the floor.
     cause: Cause,
-    /// Whether its words were shown.
+    /// `true` once its words were shown.
     heard: bool,
 }
 
@@ -77,7 +75,7 @@ impl Terminal {
         Self { verbose, people: Vec::new(), floor: None }
     }
 
-    /// Says whose account it is.
+    /// Names an account, for example that of a person.
     pub(crate) fn introduce(&mut self, user: UserId, name: &str, agent: Option<AgentId>) {
         let agents = self.people.iter().filter(|person| person.agent.is_some()).count();
         let colour = agent.as_ref().and(COLOURS.get(agents % COLOURS.len()).copied());
@@ -107,8 +105,8 @@ impl Terminal {
         }
     }
 
-    /// Shows a change: each if so wished, else those that tell the story. `order` is the new order
-    /// after a shuffle, if it is known.
+    /// Shows a change: every one if `verbose` is set, or else those that tell the story. `order` is the new order after
+    /// a shuffle, if it is known.
     pub(crate) fn show_change(&mut self, change: &ChannelEvent, order: &[AgentId]) {
         let cause = change.transition.cause;
         if self.verbose {
@@ -130,7 +128,7 @@ impl Terminal {
         }
     }
 
-    /// Whether this confirms words that were not shown yet.
+    /// Returns whether this change confirms words that were not shown yet.
     pub(crate) fn lacks_words_for(&self, change: &ChannelEvent) -> bool {
         matches!(change.transition.cause, Cause::ReceiptGiven | Cause::PermitUsed)
             && self.floor.as_ref().is_some_and(|floor| !floor.heard)

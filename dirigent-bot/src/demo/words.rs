@@ -1,4 +1,4 @@
-//! Agents by words, for a table without a model.
+//! Agents with fixed words, for a table without a model.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +11,7 @@ use dirigent::{Agent, AgentError, Clock, Reply, SystemClock, Turn};
 /// The question that the agents' first words are about.
 pub(crate) const QUESTION: &str = "Should we build the new search?";
 
-/// What an agent says: its first lines about the question, later one line for each message of a person. It passes otherwise.
+/// An agent's lines: first about the question, later one for each message of a person. Without a line it passes.
 #[derive(Deserialize)]
 struct Lines {
     first: VecDeque<String>,
@@ -24,7 +24,6 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// What this agent of the table says.
     pub(crate) fn of(agent: &str, thinks: Duration) -> Option<Self> {
         let mut all: HashMap<String, Lines> = toml::from_str(include_str!("words.toml")).ok()?;
         Some(Self { lines: Mutex::new(all.remove(agent)?), thinks })
@@ -55,7 +54,7 @@ impl Agent for Words {
     }
 }
 
-/// What a message is about, as far as one can tell without a model: its longest word.
+/// Returns a message's topic, as far as that is possible without a model: its longest word.
 fn topic(text: &str) -> String {
     let words = text.split_whitespace().filter(|word| !word.starts_with('@'));
     let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));

@@ -1,4 +1,4 @@
-//! What other processes heard of the channels of this one.
+//! Takes events and requests that other processes carry to the channels of this one.
 
 use async_trait::async_trait;
 use dirigent::operate::DriverEnd;
@@ -10,16 +10,16 @@ use futures_util::future::join_all;
 
 use crate::rules::{AskChannel, HeardElsewhere, NotOurs};
 
-/// Takes what other processes heard of the channels of this one: given to a [`Server`](dirigent_relay::Server).
+/// Answers peers, as a service of the [`Server`](dirigent_relay::Server).
 pub(crate) struct Heard {
     pub(crate) dirigent: Dirigent,
 }
 
 impl Heard {
-    /// Tells each channel its events in order, all channels at once. Returns the places of those that are not ours.
+    /// Gives each channel its events in order, all channels at once. Returns the places of events that were not taken.
     async fn tell(&self, heard: HeardElsewhere) -> Vec<usize> {
         if heard.missed {
-            // Where the driver does not run, it reads everything when it starts.
+            // If the driver does not run, it reads everything when it starts.
             let _ = self.dirigent.reconnected_here().await;
         }
         let mut channels = std::collections::BTreeMap::<_, Vec<_>>::new();
@@ -29,7 +29,7 @@ impl Heard {
         let told = channels.into_values().map(|events| async {
             let mut elsewhere = Vec::new();
             for (place, event) in events {
-                // What follows in the channel waits for what was not taken.
+                // Later events of the channel wait behind one that was not taken.
                 if !elsewhere.is_empty()
                     || !is_taken(&event, &self.dirigent.event_here(event.clone()).await)
                 {
@@ -46,7 +46,7 @@ impl Heard {
         let mut answer = self.dirigent.request_here(*channel, request, asked.within()).await;
         let is_unknown = matches!(answer, Ok(ChannelAnswer::UnknownAgent(_)));
         if is_unknown && self.dirigent.identities_changed().await.is_ok() {
-            // It was registered a moment ago, in the process that asks.
+            // The agent may have been registered a moment ago, in the process that asks.
             answer = self.dirigent.request_here(*channel, request, asked.within()).await;
         }
         answer.map_err(|error| refused(&error))
@@ -71,8 +71,9 @@ impl Service for Heard {
     }
 }
 
-/// Whether the event need not be told again. A message is read later in a channel that cannot be read now, and typing is over by then; of what
-/// else happened no trace would be left. A process that is shut down leaves it to the next one.
+/// Returns whether the event need not be repeated. If the channel cannot be read now, a message is read from its
+/// history later, and typing is over by then. Other events leave no trace, so they are repeated. A process that is shut
+/// down leaves its events to the next owner.
 pub(super) fn is_taken(event: &GatewayEvent, told: &Result<(), CallError>) -> bool {
     match told {
         Err(CallError::Elsewhere | CallError::Ended(DriverEnd::ShutDown)) => false,
@@ -90,7 +91,7 @@ mod tests {
 
     use super::*;
 
-    /// A message that is not read now is read later, and who types does so no more; of what else happened no trace is left.
+    /// A message that is not read now is read later, and typing is over by then. Other events leave no trace.
     #[test]
     fn an_event_is_told_again_where_nothing_would_be_left_of_it() {
         let (channel, message, user) = (ChannelId::new(1), MessageId::new(2), UserId::new(3));

@@ -1,4 +1,4 @@
-//! One process for which events wait, and what goes to it at once.
+//! Events on their way to one process.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,22 +7,22 @@ use dirigent::ChannelId;
 use dirigent::ports::{GatewayEvent, Timestamp};
 use dirigent_relay::HostId;
 
-/// How soon a process is asked again that did not answer; doubled each time.
+/// The first wait before a process that did not answer is asked again; it doubles.
 const RETRY_FIRST: Duration = Duration::from_millis(200);
 pub(super) const RETRY_MAX: Duration = Duration::from_secs(5);
 
-/// What goes to one process, or to the channels of this one.
+/// The way to one process, or to the channels of this one.
 #[derive(Default)]
 pub(super) struct Lane {
-    /// The channels with events of which none is under way. One may have gone to another process since.
+    /// Channels with events and none of them under way. One may have moved to another process since.
     pub(super) channels: VecDeque<ChannelId>,
     /// How many events wait or are under way.
     pub(super) events: usize,
-    /// Whether the process missed something and is to read all channels.
+    /// `true` if the process missed events and must read all channels.
     pub(super) missed: bool,
     pub(super) is_under_way: bool,
     failures: u32,
-    /// Not before then.
+    /// The next batch does not go before this time.
     pub(super) next_at: Option<Timestamp>,
 }
 
@@ -35,7 +35,7 @@ impl Lane {
         self.next_at.is_none_or(|at| at <= now)
     }
 
-    /// The batch under way failed; the next one waits, longer each time.
+    /// The batch under way failed. The next one waits, longer each time.
     pub(super) fn fail(&mut self, now: Timestamp) {
         let delay = RETRY_FIRST.saturating_mul(1 << self.failures.min(5)).min(RETRY_MAX);
         self.is_under_way = false;
@@ -43,24 +43,23 @@ impl Lane {
         self.next_at = Some(now + delay);
     }
 
-    /// The batch under way was answered.
     pub(super) const fn succeed(&mut self) {
         (self.is_under_way, self.failures, self.next_at) = (false, 0, None);
     }
 }
 
-/// Events that are under way together, those of one channel one after the other.
+/// Events that go together, those of one channel in a row.
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) to: HostId,
     pub(super) round: u64,
     pub(super) missed: bool,
-    /// The channels, and how many of the events are each one's.
+    /// The channels, and how many of the events each has.
     pub(super) parts: Vec<(ChannelId, usize)>,
     pub(super) events: Vec<GatewayEvent>,
 }
 
-/// About how many bytes of text the event has.
+/// Returns about how many bytes of text the event has.
 pub(super) fn weight(event: &GatewayEvent) -> usize {
     match event {
         GatewayEvent::MessageCreated(message) | GatewayEvent::MessageUpdated(message) => {

@@ -1,5 +1,5 @@
-//! What waits for which process: of a channel all events in one place and in order, one batch under way to each process at a
-//! time. A value without clock and I/O.
+//! Events that wait, by process. All events of a channel wait in one place and in order, and one batch at a time goes
+//! to each process. A value without clock and I/O.
 
 #[cfg(test)]
 mod tests;
@@ -13,52 +13,52 @@ use dirigent_relay::HostId;
 use super::lane::{Batch, Lane, weight};
 use super::waiting::{Place, Waiting};
 
-/// The most events of one batch.
 const BATCH_MAX: usize = 100;
-/// The most bytes of text in one batch: far below what a question may have, also where each must be escaped.
+/// After this many bytes of text a batch takes no more events. A question has room for more, even if all of it is
+/// escaped.
 const BATCH_BYTES: usize = 100 * 1024;
-/// The most events that wait in one place. Beyond, they are left aside, and who acts for their channels reads what it missed.
+/// The most events that wait in one place. With one more all are dropped, and the owner reads what it missed.
 const WAITING_MAX: usize = 10_000;
-/// After this number of refusals in a row the log names the channel.
+/// After this many refusals in a row the log names the channel.
 const REFUSALS_TOLD: u32 = 5;
 
-/// Events of one channel that are to be told here.
+/// Events for one channel of this process.
 pub(super) struct ToTell {
     pub(super) channel: ChannelId,
     pub(super) round: u64,
     pub(super) events: Vec<GatewayEvent>,
 }
 
-/// Events of one channel that were told here.
+/// The result of giving a channel of this process its events.
 pub(super) struct Told {
     pub(super) channel: ChannelId,
     pub(super) round: u64,
-    /// How many were told, and how many of them were taken.
+    /// How many were given, and how many of them were taken.
     pub(super) events: usize,
     pub(super) taken: usize,
-    /// Whether this process acts for the channel, and did not take the next one.
+    /// `true` if this process owns the channel and did not take the next event.
     pub(super) is_refused: bool,
 }
 
-/// All that waits.
 #[derive(Default)]
 pub(super) struct Queue {
     channels: HashMap<ChannelId, Waiting>,
     lanes: BTreeMap<Place, Lane>,
     rounds: u64,
-    /// The processes that act for channels, as they are named now.
+    /// The processes that own channels now.
     named: BTreeSet<HostId>,
-    /// All that were ever named.
+    /// All processes that were ever named.
     known: BTreeSet<HostId>,
-    /// Whether events of all channels may have been missed at any time: who is named for the first time after that reads all, too.
+    /// `true` once events of any channel may have been missed. A process first named later must read everything, too.
     had_gap: bool,
-    /// Events that were carried, and that were left aside, since the start.
+    /// Events carried since the start, and events dropped.
     pub(super) carried: u64,
     pub(super) dropped: u64,
 }
 
 impl Queue {
-    /// These other processes act for channels now. One that is named no more may be so again: then it hears that it missed something.
+    /// Sets the other processes that own channels now. One that disappears keeps its lane while it has something to
+    /// hear, because it may come back.
     pub(super) fn name(&mut self, hosts: &[HostId]) {
         for host in hosts {
             if self.known.insert(host.clone()) && self.had_gap {
@@ -69,7 +69,7 @@ impl Queue {
         self.lanes.retain(|_, lane| !lane.is_idle());
     }
 
-    /// Events of any channel may have been missed: each process reads all of its channels.
+    /// Records that events of any channel may have been missed, so that each process reads all its channels.
     pub(super) fn open_gap(&mut self) {
         self.had_gap = true;
         for host in self.known.clone() {
@@ -85,8 +85,8 @@ impl Queue {
         self.lanes.entry(place.clone()).or_default()
     }
 
-    /// An event, and the other process that acts for its channel as far as is known. Where earlier events of the channel wait it goes
-    /// behind them; another process gets all of them.
+    /// Adds an event for the channel's owner, if another process is known to be the owner. The event goes behind
+    /// earlier ones of its channel. If the owner changed, all of them move.
     pub(super) fn push(&mut self, now: Timestamp, owner: Option<HostId>, event: GatewayEvent) {
         let channel = event.channel();
         let wanted = owner.map(Place::Process);
@@ -114,7 +114,7 @@ impl Queue {
         }
     }
 
-    /// Too many events wait in this place: these and one more are left aside.
+    /// Drops all events of a full place, and one more.
     fn leave_aside(&mut self, place: &Place) {
         self.channels.retain(|_, waiting| waiting.place != *place);
         let lane = self.lane(place);
@@ -123,12 +123,12 @@ impl Queue {
         lane.missed = true;
         self.dropped += left as u64 + 1;
         if *place == Place::Here {
-            // Any process may act for the channels.
+            // Any process may own these channels.
             self.open_gap();
         }
     }
 
-    /// All events of the channel wait there from now on, those that are under way elsewhere too.
+    /// Moves all events of the channel to a place, including those under way elsewhere.
     fn move_to(&mut self, channel: ChannelId, place: &Place) {
         let Some(waiting) = self.channels.get_mut(&channel) else { return };
         let from = std::mem::replace(&mut waiting.place, place.clone());
@@ -140,7 +140,7 @@ impl Queue {
         lane.channels.push_back(channel);
     }
 
-    /// Looks up for each channel which other process acts for it now. What is under way stays until another process is known.
+    /// Looks up each channel's owner, and moves the events there. Events under way stay until another process is known.
     pub(super) fn look_up(&mut self, now: Timestamp, owner: impl Fn(ChannelId) -> Option<HostId>) {
         let wanted = |(channel, waiting): (&ChannelId, &Waiting)| {
             let wanted = owner(*channel).map_or(Place::Here, Place::Process);
@@ -156,7 +156,7 @@ impl Queue {
         }
     }
 
-    /// The next batch that may go now.
+    /// Returns the next batch that may go now.
     pub(super) fn next_batch(&mut self, now: Timestamp) -> Option<Batch> {
         loop {
             let ready = self.ready().find(|(_, lane)| lane.is_due(now));
@@ -168,7 +168,7 @@ impl Queue {
         }
     }
 
-    /// The processes for which there is something that is not under way. One that is not named is asked only for events.
+    /// Returns the processes with something to get and no batch under way. One that is not named gets only events.
     fn ready(&self) -> impl Iterator<Item = (&HostId, &Lane)> {
         self.lanes.iter().filter_map(|(place, lane)| match place {
             Place::Process(host) if !lane.is_under_way => {
@@ -207,7 +207,7 @@ impl Queue {
         batch
     }
 
-    /// The batch was answered: these places of it were not taken.
+    /// Takes the answer to a batch. `elsewhere` has the places of the events that were not taken.
     pub(super) fn answered(&mut self, now: Timestamp, batch: &Batch, elsewhere: &[usize]) {
         self.lane(&Place::Process(batch.to.clone())).succeed();
         let refused: BTreeSet<_> = elsewhere.iter().collect();
@@ -223,18 +223,18 @@ impl Queue {
             self.carried += self.take(*channel, of_channel) as u64;
             if of_channel.contains(&false) {
                 self.refuse(now, *channel);
-                // Whose it is now is looked up a moment later.
+                // The next look finds the channel's current owner.
                 self.move_to(*channel, &Place::Here);
             }
         }
     }
 
-    /// Whether the events of the channel that went with this round still wait where they waited then.
+    /// Returns whether the channel's events of this round still wait where they waited then.
     fn is_in_round(&self, channel: ChannelId, round: u64) -> bool {
         self.channels.get(&channel).is_some_and(|waiting| waiting.round == Some(round))
     }
 
-    /// Of the first events of the channel these are not waited for any more. Returns how many they are.
+    /// Removes those of the channel's first events that were taken. Returns their number.
     fn take(&mut self, channel: ChannelId, taken: &[bool]) -> usize {
         let Some(waiting) = self.channels.get_mut(&channel) else { return 0 };
         let count = waiting.take(taken);
@@ -258,7 +258,7 @@ impl Queue {
         }
     }
 
-    /// The batch was not answered: it is carried again, before what came meanwhile.
+    /// Puts a batch without an answer back, before events that came later.
     pub(super) fn failed(&mut self, now: Timestamp, batch: &Batch) {
         let mut again: Vec<_> = batch.parts.iter().map(|(channel, _)| *channel).collect();
         again.retain(|channel| self.is_in_round(*channel, batch.round));
@@ -275,7 +275,7 @@ impl Queue {
         lane.missed |= batch.missed;
     }
 
-    /// The batch will never be taken as it is: its events are left aside, and the process is to read all channels.
+    /// Drops the events of a batch that would never be taken. The process must read all its channels instead.
     pub(super) fn give_up(&mut self, now: Timestamp, batch: &Batch) {
         for (channel, count) in &batch.parts {
             if self.is_in_round(*channel, batch.round) {
@@ -287,7 +287,7 @@ impl Queue {
         lane.missed = true;
     }
 
-    /// What is to be told here now: the events of channels for which this process acts, and no other one is known to.
+    /// Returns the events of channels that this process owns, if no other owner is known.
     pub(super) fn next_here(
         &mut self,
         now: Timestamp,
@@ -307,7 +307,7 @@ impl Queue {
         to_tell.collect()
     }
 
-    /// These events were told here.
+    /// Takes the result of giving a channel of this process its events.
     pub(super) fn told_here(&mut self, now: Timestamp, told: &Told) {
         let Told { channel, round, events, taken, is_refused } = *told;
         if !self.is_in_round(channel, round) {
@@ -320,22 +320,22 @@ impl Queue {
         }
     }
 
-    /// Whether this process itself is to read its channels: asked once for each time.
+    /// Returns, once for each gap, whether this process must read its own channels.
     pub(super) fn missed_here(&mut self) -> bool {
         self.lanes.get_mut(&Place::Here).is_some_and(|lane| std::mem::take(&mut lane.missed))
     }
 
-    /// When [`next_batch`](Self::next_batch) may have one by the passing of time.
+    /// Returns when [`next_batch`](Self::next_batch) may have a batch because time has passed.
     pub(super) fn next_deadline(&self) -> Option<Timestamp> {
         self.ready().filter_map(|(_, lane)| lane.next_at).min()
     }
 
-    /// How many events wait or are under way.
+    /// Returns how many events wait or are under way.
     pub(super) fn waiting(&self) -> usize {
         self.lanes.values().map(|lane| lane.events).sum()
     }
 
-    /// How many of them are of channels whose first event was not taken.
+    /// Returns how many of them are of channels with a refused first event.
     pub(super) fn refused(&self) -> usize {
         let refused = self.channels.values().filter(|waiting| waiting.is_refused());
         refused.map(|waiting| waiting.events.len()).sum()

@@ -8,30 +8,30 @@ use dirigent_relay::HostId;
 
 use super::lane::RETRY_MAX;
 
-/// How soon events are looked at again that were not taken; doubled each time.
+/// The interval between looks at waiting events. After repeated refusals the wait is a multiple of it.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
-/// Where the events of a channel are told.
+/// The process that a channel's events go to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// In this process, if it acts for the channel.
+    /// This process, if it owns the channel.
     Here,
     Process(HostId),
 }
 
-/// A place that did not take the first of the events.
+/// The refusal of the first event by a place.
 struct Refusal {
     by: Place,
     times: u32,
-    /// It is not asked again before then.
+    /// The place is not asked again before this time.
     until: Timestamp,
 }
 
-/// The events of one channel, in order: all of them wait in one place.
+/// The events of one channel, in order. All of them wait in one place.
 pub(super) struct Waiting {
     pub(super) place: Place,
     pub(super) events: VecDeque<GatewayEvent>,
-    /// In which round the first of them are being told now.
+    /// The round in which the first of them are under way.
     pub(super) round: Option<u64>,
     refusal: Option<Refusal>,
 }
@@ -41,7 +41,7 @@ impl Waiting {
         Self { place, events: VecDeque::new(), round: None, refusal: None }
     }
 
-    /// Whether this place refused the first event a short while ago.
+    /// Returns whether this place refused the first event a short while ago, so that it is not asked yet.
     pub(super) fn is_refused_by(&self, place: &Place, now: Timestamp) -> bool {
         self.refusal.as_ref().is_some_and(|refusal| refusal.by == *place && now < refusal.until)
     }
@@ -50,7 +50,7 @@ impl Waiting {
         self.refusal.is_some()
     }
 
-    /// Of the first events these are taken, as many as the slice has: the others stay, in order. Returns how many were taken.
+    /// Removes those of the first events that were taken. The others stay, in order. Returns how many were taken.
     pub(super) fn take(&mut self, taken: &[bool]) -> usize {
         self.round = None;
         let told: Vec<_> = self.events.drain(..taken.len().min(self.events.len())).collect();
@@ -67,8 +67,8 @@ impl Waiting {
         count
     }
 
-    /// The place did not take the first event: at first it is asked again with the next look, then less and less often. Returns how
-    /// often that happened.
+    /// Records that the place did not take the first event. It is asked again at the next look, then less and less
+    /// often. Returns the number of refusals in a row.
     pub(super) fn refuse(&mut self, now: Timestamp) -> u32 {
         let by = self.place.clone();
         let before = self.refusal.as_ref().filter(|refusal| refusal.by == by);

@@ -1,4 +1,4 @@
-//! What goes to the table, and what comes back.
+//! The heartbeat that goes to the table, and the answer that comes back.
 
 use super::shard::{Epoch, Shard};
 
@@ -12,9 +12,9 @@ use super::shard::{Epoch, Shard};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "a pair that tables take apart and put together")]
 pub struct HeldShard {
-    /// Which shard.
+    /// The shard.
     pub shard: Shard,
-    /// The number of the term in which it is held.
+    /// The term in which it is held.
     pub epoch: Epoch,
 }
 
@@ -24,19 +24,20 @@ impl std::fmt::Display for HeldShard {
     }
 }
 
-/// What a process asks of the table, as one atomic step. The table does, in this order:
+/// One atomic step that a process asks of the table. The table does, in this order:
 ///
-/// 1. The process's own row among the members lives for another TTL from now; where [`is_member`](Self::is_member) is not set
-///    it is removed. So are the rows of others that have expired or stand in [`expired`](Self::expired).
-/// 2. With [`renews`](Self::renews), each of [`held`](Self::held) that still has this owner *and* this epoch expires one TTL
-///    from now.
-/// 3. Each of [`release`](Self::release) that still has this owner and this epoch is free.
-/// 4. At most [`take`](Self::take) shards that are free or expired or stand in `expired`, or that have this owner and are not in
-///    `held`, get this owner, the next epoch, and expire one TTL from now.
-/// 5. It says whether another process has this one's name, where it has one ([`Namesake`]).
-/// 6. It says which rows of others last for longer than TTL and margin from now, or stand in [`ahead`](Self::ahead).
+/// 1. It extends the process's own row among the members to one TTL from now, or removes it if
+///    [`is_member`](Self::is_member) is not set. It also removes others' rows that have expired or are listed in
+///    [`expired`](Self::expired).
+/// 2. With [`renews`](Self::renews), each of [`held`](Self::held) that still has this owner *and* this epoch expires
+///    one TTL from now.
+/// 3. It frees each of [`release`](Self::release) that still has this owner and this epoch.
+/// 4. It gives at most [`take`](Self::take) shards this owner and their next epoch, for one TTL from now. These are
+///    shards that are free, expired or listed in `expired`, and shards that have this owner but are not in `held`.
+/// 5. If the process has a name, it says whether another process has it, too ([`Namesake`]).
+/// 6. It lists others' rows that expire later than now + TTL + margin, or are listed in [`ahead`](Self::ahead).
 ///
-/// *Now* is the time of the database when the row is in hand, never that of the process.
+/// *Now* is the database's time once the row is locked, never the process's time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -50,35 +51,35 @@ impl std::fmt::Display for HeldShard {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct LeaseHeartbeat {
-    /// Which attempt it is, for the answer.
+    /// The number of the attempt, which the answer must name.
     pub number: u64,
-    /// Whether the process counts among those that share the shards.
+    /// `true` if the process counts among those that share the shards.
     pub is_member: bool,
-    /// What the process holds.
+    /// The shards that the process holds.
     pub held: Vec<HeldShard>,
-    /// Whether that is to be renewed.
+    /// `true` if these are to be renewed.
     pub renews: bool,
-    /// What the process gives back.
+    /// The shards that the process gives back.
     pub release: Vec<HeldShard>,
-    /// How many more shards the process wants.
+    /// The number of further shards that the process wants.
     pub take: u16,
-    /// What is watched: rows of others that the table named with the answer before. None of them is a namesake.
+    /// Others' rows that are watched, because the table's last answer listed them. None counts as a namesake.
     pub ahead: Vec<AheadRow>,
-    /// Those of them that have expired: they did not change for TTL and margin by this process's clock.
+    /// The watched rows that have expired, because they did not change for TTL + margin by this process's clock.
     pub expired: Vec<AheadRow>,
 }
 
 impl LeaseHeartbeat {
-    /// Whether the others are to look at once: the process begins, or gives something back, or leaves. While it leaves, no more
-    /// often than it renews: it hears its own call as well, and looks then.
+    /// Returns whether the others must look at once, because this process begins, gives a shard back, or leaves. While
+    /// it leaves, it calls only with a renewal: it hears its own call, too, and would look again after each.
     pub const fn is_news(&self) -> bool {
         let leaves = !self.is_member && self.renews;
         !self.release.is_empty() || leaves || self.number == 1
     }
 }
 
-/// A row of another process that lasts for longer than it can: the clock of the database was set back after it was written. Who
-/// waits for it takes it for expired when it has seen it unchanged for TTL and margin by a clock of its own.
+/// A row of another process that expires later than a lease can, because the database's clock was set back after it was
+/// written. A process takes it for expired once it saw it unchanged for TTL + margin by its own clock.
 ///
 /// ```
 /// use dirigent_cluster::lease::{AheadRow, LeaseRow, Shard};
@@ -88,10 +89,10 @@ impl LeaseHeartbeat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "a pair that tables take apart and put together")]
 pub struct AheadRow {
-    /// Which row.
+    /// The row of the table.
     pub row: LeaseRow,
-    /// A number that changes whenever the row is written. By its time alone it cannot be known again: after the clock was set back, a
-    /// renewal may write the same one once more.
+    /// A number that changes whenever the row is written. The row's time is not enough: after the clock was set back, a
+    /// renewal may write the same time again.
     pub version: i64,
 }
 
@@ -104,13 +105,13 @@ pub struct AheadRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the table has rows of two kinds")]
 pub enum LeaseRow {
-    /// That of a shard.
+    /// The row of a shard.
     Shard(Shard),
-    /// That of a start of a process.
+    /// The row of one start of a process.
     Member(i64),
 }
 
-/// What the table did.
+/// The table's answer to a [`LeaseHeartbeat`].
 ///
 /// ```
 /// use dirigent_cluster::lease::LeaseAnswer;
@@ -119,23 +120,23 @@ pub enum LeaseRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "an answer that tables put together")]
 pub struct LeaseAnswer {
-    /// What was renewed, where that was asked for.
+    /// The renewed shards, if the heartbeat asked for that.
     pub renewed: Vec<HeldShard>,
-    /// What was taken, each with its new epoch.
+    /// The shards that were taken, each with its new epoch.
     pub taken: Vec<HeldShard>,
-    /// How many processes there are, this one included where it is a member.
+    /// The number of processes, including this one if it is a member.
     pub members: u16,
-    /// How many of the others come before this process in an order that all agree on: what is left when the shards are divided
-    /// goes to the first.
+    /// The number of other processes before this one, in an order that all agree on. If the shards do not divide
+    /// evenly, the first processes get one more.
     pub rank: u16,
-    /// Whether another process has this one's name.
+    /// Set if another process has this one's name.
     pub namesake: Option<Namesake>,
-    /// Rows of others that last for longer than they can, and those that were watched and have not changed.
+    /// Others' rows that expire later than a lease can, and watched rows that have not changed.
     pub ahead: Vec<AheadRow>,
 }
 
-/// Another process with the name of this one, which runs at the same time. Two processes of one name are a mistake: what others
-/// ask of the name reaches one of them only.
+/// Another process with this one's name that runs at the same time. Two processes of one name are a mistake, because a
+/// question to the name reaches only one of them.
 ///
 /// ```
 /// use dirigent_cluster::lease::{LeaseAnswer, Leases, Namesake, Terms};
@@ -153,8 +154,8 @@ pub struct LeaseAnswer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "one of two processes is the earlier one")]
 pub enum Namesake {
-    /// It was a member before this process became one, and has renewed since; or, while this process is no member, it is one. A
-    /// process that was killed and left its row behind does not renew, and is none.
+    /// It was a member before this process became one, and has renewed since; so the row that a killed process left
+    /// does not count. While this process is no member, every member of the name counts.
     Earlier,
     /// It became a member after this process.
     Later,

@@ -1,10 +1,10 @@
-//! Shards, and the terms in which they are held.
+//! Shards, and the epochs in which they are held.
 
 use std::fmt;
 
 use dirigent::ChannelId;
 
-/// A part of all channels, which one process acts for at a time.
+/// A part of all channels. One process acts for it at a time.
 ///
 /// ```
 /// use dirigent_cluster::lease::Shard;
@@ -14,12 +14,12 @@ use dirigent::ChannelId;
 pub struct Shard(u16);
 
 impl Shard {
-    /// The shard of this number, from 0.
+    /// Creates the shard with this number, counted from 0.
     pub const fn new(number: u16) -> Self {
         Self(number)
     }
 
-    /// Its number.
+    /// Returns the shard's number.
     pub const fn get(self) -> u16 {
         self.0
     }
@@ -31,7 +31,8 @@ impl fmt::Display for Shard {
     }
 }
 
-/// Counts the terms of a shard: it rises each time the shard gets an owner, and a commit of an earlier term is refused.
+/// The number of a shard's term. It rises each time the shard gets an owner, and a commit of an earlier term is
+/// refused.
 ///
 /// ```
 /// use dirigent_cluster::lease::Epoch;
@@ -41,12 +42,12 @@ impl fmt::Display for Shard {
 pub struct Epoch(u64);
 
 impl Epoch {
-    /// The term of this number.
+    /// Creates the epoch with this number.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// Its number.
+    /// Returns the epoch's number.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -58,8 +59,8 @@ impl fmt::Display for Epoch {
     }
 }
 
-/// The shard of a channel, among `shards`, which must not be 0. Every process must compute the same: all bits of an id count, since
-/// ids that were made at once differ in few.
+/// Returns the shard of a channel among `shards`, which must not be 0. Every process must compute the same one. All
+/// bits of the id count, because ids that were made at the same time differ in few.
 ///
 /// ```
 /// use dirigent::ChannelId;

@@ -1,8 +1,8 @@
-//! How long a lease lasts, and what follows from that.
+//! The TTL of a lease, and the times that follow from it.
 
 use std::time::Duration;
 
-/// The times of leases. All processes on one database must have the same.
+/// The times of leases. All processes on one database must use the same.
 ///
 /// ```
 /// use std::time::Duration;
@@ -16,23 +16,23 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Terms {
-    /// How long a lease lasts by the clock of the database, from when it was taken or renewed.
+    /// The lifetime of a lease by the database's clock, from the moment at which it was taken or renewed.
     pub ttl: Duration,
-    /// How much earlier its holder stops to trust it: what two clocks may differ in one TTL, and how long a post that has been
-    /// sent may take to arrive. A tenth of the TTL.
+    /// The holder stops trusting the lease this much earlier: a tenth of the TTL. It covers the drift of two clocks
+    /// within one TTL, and the time that a sent post needs to arrive.
     pub margin: Duration,
-    /// How long before the end of its trust nothing new is started: a fifth of the TTL, at most 2 s.
+    /// For this long before the trust ends no new turn starts: a fifth of the TTL, at most 2 s.
     pub quiet: Duration,
-    /// How often leases are renewed: three tenths of the TTL.
+    /// The interval between renewals: three tenths of the TTL.
     pub renew_every: Duration,
-    /// How often the table is looked at for shards that are free, and for processes that came or went: a tenth of the TTL.
+    /// The interval between looks for free shards, and for processes that came or left: a tenth of the TTL.
     pub look_every: Duration,
-    /// How long what is under way may go on in a shard that is to be another process's: half of the TTL.
+    /// Running work may go on for this long in a shard before another process gets it: half of the TTL.
     pub drain: Duration,
 }
 
 impl Terms {
-    /// The times that follow from a TTL; 10 s is a good one. The take-over after a kill takes at most the TTL and two tenths of it.
+    /// Derives all times from a TTL, for example 10 s. After a kill, another process takes over within 1.2 TTL.
     pub fn of(ttl: Duration) -> Self {
         Self {
             ttl,
@@ -44,19 +44,19 @@ impl Terms {
         }
     }
 
-    /// How long a lease is trusted from the start of the attempt.
+    /// Returns how long a lease is trusted, from the start of the attempt that took or renewed it.
     pub fn trust(&self) -> Duration {
         self.ttl.saturating_sub(self.margin)
     }
 
-    /// How long a row of another process may stand unchanged until nothing trusts it: the TTL and the margin.
+    /// Returns how long a row of another process must stay unchanged until no process trusts it: TTL + margin.
     pub fn patience(&self) -> Duration {
         self.ttl + self.margin
     }
 }
 
 impl Default for Terms {
-    /// A TTL of 10 s.
+    /// Uses a TTL of 10 s.
     fn default() -> Self {
         Self::of(Duration::from_secs(10))
     }

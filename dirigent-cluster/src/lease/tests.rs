@@ -166,7 +166,7 @@ fn a_process_that_resigns_starts_nothing_new_takes_nothing_and_is_no_member() {
     assert!(!leases.is_over());
 }
 
-/// It hears its own call, too, and looks again: a call with each look would never end.
+/// It hears its own call, too, and looks again. A call with each look would never end.
 #[test]
 fn a_process_that_leaves_calls_the_others_no_more_often_than_it_renews() {
     let mut leases = alone();
@@ -221,7 +221,7 @@ fn a_call_makes_the_next_look_come_at_once() {
     assert!(leases.next_heartbeat(at(1_500)).is_some());
 }
 
-/// The table may have answered before what the call is about had happened.
+/// The table may have answered before the event that the call is about.
 #[test]
 fn a_call_during_an_attempt_makes_another_look_come_as_soon_as_it_is_answered() {
     let mut leases = alone();
@@ -245,7 +245,7 @@ fn a_process_whose_name_an_earlier_one_has_gives_back_what_it_took_and_takes_not
     assert_eq!(leases.namesake(), Some(Namesake::Earlier));
     assert_eq!(standing(&leases, 0, 1_400), Standing::Quiet, "nothing new starts");
     let waiting = beat(&mut leases, 3_000, 0, named(1, Namesake::Earlier));
-    // What is under way has its time, and is renewed meanwhile.
+    // Running work has its time, and is renewed until then.
     assert!(
         !waiting.is_member && waiting.take == 0 && waiting.renews && waiting.release.is_empty()
     );

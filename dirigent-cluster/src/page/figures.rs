@@ -1,4 +1,4 @@
-//! The relay's numbers for the page.
+//! The relay's numbers for the metrics of the control page.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use dirigent_relay::{Client, Server};
 
 use crate::Forwarding;
 
-/// The relay's numbers for `/metrics`, given to [`ControlBuilder::figures`](dirigent_control::ControlBuilder::figures).
+/// The relay's numbers for `/metrics`. Give them to
+/// [`ControlBuilder::figures`](dirigent_control::ControlBuilder::figures).
 ///
 /// | number | what it counts |
 /// | --- | --- |
@@ -17,7 +18,7 @@ use crate::Forwarding;
 /// | `dirigent_questions_total` by `outcome` | questions of others: `taken`, `rejected` |
 /// | `dirigent_forwarded_events_total` by `outcome` | events of the gateway: `carried`, `dropped` |
 /// | `dirigent_forwarded_events_waiting` | events that wait to be carried |
-/// | `dirigent_forwarded_events_refused` | those of them that wait since an event of their channel was refused |
+/// | `dirigent_forwarded_events_refused` | those of them that wait because an event of their channel was refused |
 ///
 /// ```no_run
 /// use dirigent_control::ControlBuilder;
@@ -35,7 +36,7 @@ pub struct RelayFigures {
 }
 
 impl RelayFigures {
-    /// The numbers of these three. The server may be given more services afterwards.
+    /// Collects the numbers of these three. You may give the server more services afterwards.
     pub fn of(client: &Client, server: &Server, forwarding: &Forwarding) -> Self {
         let (client, forwarding) = (client.clone(), forwarding.clone());
         Self { client, server: server.shared_counts(), forwarding }

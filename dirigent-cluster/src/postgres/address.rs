@@ -1,4 +1,4 @@
-//! The address of the database: what the options say of it, as one configuration for each host.
+//! Reads the address of the database into one configuration for each host.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
-/// Reads the address. With `encrypts` no connection is made that is not encrypted, without it none that is.
+/// Reads the address. With `encrypts` all connections are encrypted, without it none is.
 ///
-/// The client tries its hosts one after the other, but waits without a limit for one that accepts a connection and then says
-/// nothing, as a server does that stands still. So each host is tried by itself.
+/// Each host gets a configuration of its own, because the client tries hosts in order, and waits without limit for one
+/// that accepts a connection and then stays silent, for example a server that stands still.
 pub(super) fn read(address: &str, encrypts: bool) -> io::Result<Vec<Config>> {
     let mut config: Config = address.parse().map_err(|_| invalid("no address of a database"))?;
     match (config.get_ssl_mode(), encrypts) {
-        // By default the client goes on in plain text where the server, or what is in between, offers no encryption.
+        // By default the client goes on in plain text if the server, or a proxy in between, offers no encryption.
         (SslMode::Prefer, true) => _ = config.ssl_mode(SslMode::Require),
         (SslMode::Prefer, false) => _ = config.ssl_mode(SslMode::Disable),
         (SslMode::Disable, true) => {
@@ -43,7 +43,7 @@ fn invalid(text: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, text)
 }
 
-/// One of several hosts. All of them may be the one that takes writes, and one that does not is of no use.
+/// Returns one of several hosts, with the demand that it takes writes, because any of them may be the one that does.
 fn only(all: &Config, place: usize) -> Config {
     let mut one = Config::new();
     match all.get_hosts().get(place) {
@@ -73,7 +73,7 @@ fn only(all: &Config, place: usize) -> Config {
     one
 }
 
-/// Where the database is, by its first host: without user and password.
+/// Returns the database's address by its first host, without user and password.
 pub(super) fn label(config: &Config) -> PathBuf {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(host)) => host.clone(),

@@ -1,4 +1,4 @@
-//! A beat as one statement.
+//! A heartbeat as one statement.
 
 use std::time::Duration;
 
@@ -10,11 +10,12 @@ use crate::lease::{
     AheadRow, Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, LeaseRow, Namesake, Shard, Terms,
 };
 
-/// One atomic step. Rows are locked before the time is looked at, and those that another process has locked are passed over.
-/// A shard that is held or given back here is not taken as well: no row is changed twice. A row that lasts for longer than it can
-/// is named by the transaction that wrote it, so one that was renewed meanwhile is another. Another process of the
-/// same name counts once it has renewed after this one began, as a later one has with its first beat: the row of one that was killed
-/// stays until it expires.
+/// One atomic step. It locks rows before it reads the time, and skips rows that another process has locked. It takes no
+/// shard that it holds or gives back here, because one statement must not change a row twice. A row that expires too
+/// late is named by the transaction that wrote it, so a renewed row is another one.
+///
+/// A process of this name counts once it has renewed after this one began, as a later one has with its first heartbeat.
+/// So the row that a killed process left does not count, although it stays until it expires.
 const BEAT: &str = "
 WITH member AS (
     INSERT INTO dirigent.members AS m (process, expires_at, name)
@@ -72,25 +73,25 @@ UNION ALL SELECT 'member ahead', 0, process, xmin::text::int8 FROM dirigent.memb
         OR (process, xmin::text::int8) IN (SELECT key, version FROM unnest($11::bool[], $12::int8[], $13::int8[], $14::bool[]) AS watched (is_shard, key, version, is_over) WHERE NOT is_shard)
     )";
 
-/// The statement. What is watched is asked for only where something is: planning that costs a third of a look.
+/// Returns the statement. Watched rows are in it only if there are any, because planning them costs a third of a look.
 fn statement(watches: bool) -> String {
     let lines = BEAT.split_inclusive('\n');
     lines.filter(|line| watches || !line.contains("AS watched (")).collect()
 }
 
-/// Tells the others to look.
+/// Tells the other processes to look.
 const CALL: &str = "SELECT pg_notify('dirigent', 'look')";
 
-/// What the tables said.
+/// The answer of the tables.
 #[derive(Default)]
 pub(super) struct Told {
-    /// Of the leases.
+    /// The answer about leases.
     pub(super) answer: LeaseAnswer,
     /// The number that each change of the registry raises.
     pub(super) registry: i64,
 }
 
-/// Asks the tables. `process` is this start of this process, never its host.
+/// Sends the heartbeat. `process` is the random number of this start, and `name` may be empty.
 pub(super) async fn ask(
     client: &Client,
     (process, name): (i64, &str),
@@ -159,13 +160,12 @@ pub(super) async fn ask(
     Ok(told)
 }
 
-/// Which process holds which shard, and which processes there are, by their names.
+/// The names of the shards' holders, and of all processes.
 const OWNERS: &str = "
 SELECT s.shard, m.name FROM dirigent.shards s JOIN dirigent.members m ON m.process = s.owner
 WHERE s.expires_at >= clock_timestamp() AND m.name <> ''
 UNION ALL SELECT -1, name FROM dirigent.members WHERE expires_at >= clock_timestamp() AND name <> ''";
 
-/// Reads the names.
 pub(super) async fn owners(client: &Client) -> Result<Owners, Error> {
     let mut owners = Owners::default();
     for row in client.query_typed(OWNERS, &[]).await? {
@@ -178,7 +178,7 @@ pub(super) async fn owners(client: &Client) -> Result<Owners, Error> {
     Ok(owners)
 }
 
-/// What is watched, by columns.
+/// The watched rows, by columns.
 #[derive(Default)]
 struct AheadColumns {
     are_shards: Vec<bool>,

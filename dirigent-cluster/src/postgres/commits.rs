@@ -1,4 +1,4 @@
-//! Many commits as one statement, each under its fence: the shard's epoch and the channel's revision.
+//! Makes many commits with one statement, each under its fence: the shard's epoch and the channel's revision.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,11 +15,11 @@ use super::reader::{ROWS, take_in};
 use super::refusal::{is_late, refused, same};
 use crate::lease::shard_of;
 
-/// A shard whose row is locked so cannot get another owner before this statement has ended, and one that has another owner is not
-/// found. So a commit comes as a whole before a take-over or not at all.
+/// A shard with a locked row cannot get another owner before this statement has ended, and a shard with another owner
+/// is not found. So a commit comes as a whole before a take-over, or not at all.
 ///
-/// What is cut of a history is found by its index, channel by channel. As a plain join the planner reads all histories for it, since
-/// it does not know how few lines are too old.
+/// Old lines of a history are found by index, channel by channel. With a plain join the planner reads all histories,
+/// because it does not know how few lines are too old.
 const COMMIT: &str = "
 WITH held AS MATERIALIZED (
     SELECT s.shard FROM dirigent.shards s
@@ -82,7 +82,7 @@ pub(super) struct CommitJob {
     pub(super) to: LeaseAnswer<Committed>,
 }
 
-/// A commit that is ready to be made: nothing of what it was given is needed any more.
+/// A commit that is ready to be made, without the record that it was made from.
 struct Ready {
     channel: ChannelId,
     fence: Fenced,
@@ -90,7 +90,7 @@ struct Ready {
     to: LeaseAnswer<Committed>,
 }
 
-/// What the statement is given, by columns.
+/// The parameters of the statement, by columns.
 #[derive(Default)]
 struct Columns {
     ids: Vec<i64>,
@@ -105,15 +105,14 @@ struct Columns {
     lines: Vec<String>,
 }
 
-/// What stands in the table of a channel.
+/// A channel's state in the table.
 struct Found {
-    /// What is in the row, where there is one.
+    /// The revision in the row, if there is one.
     stored: Option<i64>,
     revision: Revision,
     damage: Option<String>,
 }
 
-/// Makes commits together.
 pub(super) struct CommitGroup<'a> {
     pub(super) shared: &'a TableAccess,
     pub(super) client: &'a Client,
@@ -121,7 +120,7 @@ pub(super) struct CommitGroup<'a> {
 }
 
 impl CommitGroup<'_> {
-    /// Makes all of them and answers. Each channel is there once. Returns whether the connection may be used further.
+    /// Makes all of them, and answers. Each channel must occur once. Returns whether the connection can still be used.
     pub(super) async fn make(&self, jobs: Vec<CommitJob>) -> bool {
         let server = &self.shared.server;
         let wanted = jobs.iter().filter(|job| self.is_unknown(&job.commit));
@@ -137,7 +136,7 @@ impl CommitGroup<'_> {
             match self.prepare(&mut columns, &rows, &commit, fence) {
                 Ok(Ok(revision)) => {
                     let channel = commit.channel;
-                    // Who asked uses the memory of a commit again.
+                    // The caller uses the commit's memory again, so drop its texts before the answer.
                     drop(commit);
                     ready.push(Ready { channel, fence, revision, to });
                 }
@@ -158,7 +157,7 @@ impl CommitGroup<'_> {
         }
     }
 
-    /// Whether the row is to be read before.
+    /// Returns whether the row must be read before.
     fn is_unknown(&self, commit: &Commit) -> bool {
         let is_first = commit.expected == Revision::default();
         let is_known = self.shared.known.is_at(commit.channel, commit.expected);
@@ -176,7 +175,7 @@ impl CommitGroup<'_> {
         Ok(rows.into_iter().map(|row| (id(&row), row)).collect())
     }
 
-    /// Adds a commit to the columns; returns its revision, or the one that is stored where that is another.
+    /// Adds a commit to the columns. Returns its revision, or the stored one if it expected another.
     fn prepare(
         &self,
         columns: &mut Columns,
@@ -220,7 +219,7 @@ impl CommitGroup<'_> {
         Ok(Ok(revision))
     }
 
-    /// What stands in the table, as it was read or is known.
+    /// Returns the state in the table, from the row that was read or from the cache.
     fn found(&self, rows: &BTreeMap<ChannelId, Row>, commit: &Commit) -> Result<Found, StoreError> {
         let channel = commit.channel;
         if !self.is_unknown(commit) {
@@ -280,7 +279,7 @@ impl CommitGroup<'_> {
         rows.map_err(|error| self.refused(Action::Write, &error))
     }
 
-    /// Tells each what became of it. Returns whether the connection may be used further.
+    /// Answers each commit. Returns whether the connection can still be used.
     async fn conclude(&self, rows: &[Row], ready: Vec<Ready>) -> bool {
         let all = |what: &str| -> BTreeSet<i64> {
             rows.iter().filter(|row| row.get::<_, &str>(0) == what).map(|row| row.get(1)).collect()
@@ -301,7 +300,7 @@ impl CommitGroup<'_> {
         if beaten.is_empty() {
             return true;
         }
-        // Changed by another process after it was looked at.
+        // Another process changed these rows after they were read.
         let channels: Vec<_> = beaten.iter().map(|(channel, _)| *channel).collect();
         match self.rows(&channels).await {
             Ok(rows) => {
@@ -316,7 +315,7 @@ impl CommitGroup<'_> {
         }
     }
 
-    /// Answers all of them with this failure. Returns whether the connection may be used further.
+    /// Answers all of them with this failure. Returns whether the connection can still be used.
     fn fail(&self, jobs: impl Iterator<Item = LeaseAnswer<Committed>>, error: &StoreError) -> bool {
         self.shared.heed(error);
         for to in jobs {
@@ -329,7 +328,7 @@ impl CommitGroup<'_> {
         refused(&self.shared.server.address, action, error)
     }
 
-    /// Deletes all that is kept of a channel. `None` where it is another process's; else whether there was anything.
+    /// Deletes everything stored of a channel. Returns `None` if another process owns it, else whether there was any.
     pub(super) async fn delete(
         &self,
         channel: ChannelId,
@@ -338,7 +337,7 @@ impl CommitGroup<'_> {
         let rows = self.rows(&[channel]).await?;
         let row = rows.get(&channel).map(|row| (row.get(1), row.get(2), row.get(3)));
         match take_in(self.shared, channel, row) {
-            // A newer version's record is not for this one to delete.
+            // This version must not delete the record of a newer one.
             Err(error) if !error.is_damaged_record() => return Err(error),
             Ok(_) | Err(_) => {}
         }

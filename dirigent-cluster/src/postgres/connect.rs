@@ -1,4 +1,4 @@
-//! A connection to the server: made with the options, and what is said on it beside the answers.
+//! Connections to the server, and the notifications that arrive on them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,28 +18,28 @@ use super::options::PostgresOptions;
 use super::refusal::{away, no_answer, refused};
 use crate::lease::Terms;
 
-/// How long the way to a server may take to be made.
+/// The time limit for the network connection to a server.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The least time that one of several hosts is given for all of a connection.
+/// The least time that one of several hosts gets for a whole connection.
 const HOST_MIN: Duration = Duration::from_secs(1);
 
-/// The server, and how it is reached.
+/// The database's server, and the way to reach it.
 pub(super) struct Server {
-    /// One for each host.
+    /// One configuration for each host.
     hosts: Vec<Config>,
-    /// The one that was reached last: after a fail-over the first may be gone for long.
+    /// The host that was reached last. It is tried first, because after a fail-over the first one may be gone for long.
     reached: AtomicUsize,
     tls: Option<MakeRustlsConnect>,
     pub(super) address: PathBuf,
     pub(super) cluster: String,
-    /// How the others call this process; empty where they need not.
+    /// The name by which other processes know this one; empty if they need none.
     pub(super) process: String,
     pub(super) shards: u16,
     pub(super) terms: Terms,
     pub(super) clock: Arc<dyn Clock>,
 }
 
-/// A connection. `pump` must be polled for anything to happen on it, and ends with it.
+/// A connection. Poll `pump`, because it does all the work. It ends with the connection.
 pub(super) struct Session {
     pub(super) client: Client,
     pub(super) pump: BoxFuture<'static, ()>,
@@ -66,10 +66,10 @@ impl Server {
         Ok(Self { hosts, reached, tls, address, cluster, process, shards, terms, clock })
     }
 
-    /// Makes a connection, to the host that was reached last or else the next that takes writes.
+    /// Connects to the host that was reached last, or else to the next one that takes writes.
     pub(super) async fn connect(&self) -> Result<Session, StoreError> {
         let first = self.reached.load(Ordering::Relaxed);
-        // A server that stands still must not use up the time in which another renews the leases.
+        // A server that stands still must not use up the time in which another could renew the leases.
         let limit = match self.hosts.len() {
             1 => 2 * CONNECT,
             _ => (self.terms.ttl / 4).clamp(HOST_MIN, CONNECT),
@@ -89,7 +89,7 @@ impl Server {
     }
 
     async fn connect_to(&self, config: &Config) -> Result<Session, StoreError> {
-        // Most of it is what encrypts.
+        // Boxed, because the encryption makes this future large.
         let connected = Box::pin(async {
             match &self.tls {
                 Some(tls) => config.connect(tls.clone()).await.map(session),
@@ -99,7 +99,7 @@ impl Server {
         connected.await.map_err(|error| refused(&self.address, Action::Find, &error))
     }
 
-    /// Waits, but not longer than this.
+    /// Waits for the work, up to the limit.
     pub(super) async fn in_time<T>(
         &self,
         limit: Duration,
@@ -123,7 +123,7 @@ where
         let mut messages = stream::poll_fn(|context| connection.poll_message(context));
         while let Some(Ok(message)) = messages.next().await {
             if let AsyncMessage::Notification(note) = message {
-                // Only the listener wants them.
+                // Only the listener reads them.
                 let _ = tell.send(note.payload().to_owned());
             }
         }

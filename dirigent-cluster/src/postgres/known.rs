@@ -1,4 +1,4 @@
-//! What is known of rows that were read or written: it saves a read before a commit, and decides nothing.
+//! Caches rows that were read or written, which saves a read before a commit. The statement checks the revision anyway.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,6 @@ use dirigent_store::parts::{
 };
 use dirigent_store::{BadFile, Unwritable};
 
-/// What is known of the tables.
 #[derive(Default)]
 pub(super) struct TableCache {
     channels: Mutex<HashMap<ChannelId, KnownChannel>>,
@@ -21,7 +20,7 @@ pub(super) struct TableCache {
 
 struct KnownChannel {
     revision: Revision,
-    /// What a newer version wrote, to be written again.
+    /// Fields that a newer version wrote, to be written back.
     extras: Option<Box<Extras>>,
 }
 
@@ -30,18 +29,18 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl TableCache {
-    /// Whether the channel is known to be at this revision.
+    /// Returns whether the channel is cached at this revision.
     pub(super) fn is_at(&self, channel: ChannelId, revision: Revision) -> bool {
         locked(&self.channels).get(&channel).is_some_and(|known| known.revision == revision)
     }
 
-    /// The row of a channel was read.
+    /// Takes the row of a channel that was read.
     pub(super) fn learn(&self, channel: ChannelId, revision: Revision, extras: Extras) {
         let extras = (!extras.is_empty()).then(|| Box::new(extras));
         locked(&self.channels).insert(channel, KnownChannel { revision, extras });
     }
 
-    /// The row of a channel was written.
+    /// Takes the row of a channel that was written.
     pub(super) fn wrote(&self, channel: ChannelId, revision: Revision) {
         let mut channels = locked(&self.channels);
         let fresh = KnownChannel { revision, extras: None };
@@ -52,7 +51,7 @@ impl TableCache {
         locked(&self.channels).remove(&channel);
     }
 
-    /// The text of a record, with what a newer version wrote into the one before.
+    /// Returns the text of a record, with the fields that a newer version wrote into the one before.
     pub(super) fn text(
         &self,
         channel: ChannelId,
@@ -67,14 +66,13 @@ impl TableCache {
         record_text(record, &names, &Extras::default())
     }
 
-    /// The agents were read. Keys whose rows were removed from outside keep their places.
+    /// Replaces the agents. If rows were removed by hand, the other agents keep their keys.
     pub(super) fn set_agents(&self, names: BTreeMap<AgentKey, AgentId>) {
         let is_whole = names.keys().zip(0..).all(|(key, place)| key.get() == place);
         *locked(&self.agents) =
             if is_whole { Agents::new(names.into_values().collect()) } else { rebuild(&names) };
     }
 
-    /// Does something with the agents.
     pub(super) fn with_agents<T>(&self, work: impl FnOnce(&Agents) -> T) -> T {
         work(&locked(&self.agents))
     }
@@ -94,7 +92,7 @@ pub(super) fn parse(
     if record_checksum(channel, revision, text.as_bytes()) != checksum {
         return Err(BadFile::Checksum);
     }
-    // The next commit counts on.
+    // The next commit adds one.
     if revision.get() == u64::MAX {
         return Err(BadFile::UnknownValue);
     }

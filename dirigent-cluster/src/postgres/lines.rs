@@ -10,23 +10,22 @@ use super::connect::Session;
 use super::refusal::away;
 use super::repeated::Repeated;
 
-/// The wait before a connection is made again; doubles.
+/// The first wait before a connection is made again; it doubles.
 const AGAIN: Duration = Duration::from_millis(50);
-/// The longest wait before that, in parts of the TTL: what a process may take over, it takes over that much later at most.
+/// The longest such wait is the TTL divided by this. Shards may be taken over that much later.
 const AGAIN_PARTS: u32 = 5;
 
-/// The three connections at work.
 pub(super) struct Lines<'a> {
     pub(super) shared: &'a TableAccess,
-    /// This start of this process, in the tables.
+    /// The random number of this start of this process in the tables.
     pub(super) process: i64,
-    /// Of the beats, and of the connection that writes.
+    /// The failures of heartbeats, and of the connection that writes.
     pub(super) beats: Mutex<Repeated>,
 }
 
-/// How a connection's work ended.
+/// The end of a connection's work.
 pub(super) enum Ended {
-    /// There is nothing more to do.
+    /// The store is closed.
     Over,
     /// The connection failed.
     Lost,
@@ -50,7 +49,7 @@ impl<'a> Lines<'a> {
                         biased;
                         ended = &mut work => ended,
                         () = &mut pump => {
-                            // What is under way on it fails now, and what is asked next fails, too.
+                            // Requests under way fail now. The heartbeat makes the idle work notice it, too.
                             self.shared.desk.look_now();
                             work.await
                         }
@@ -108,7 +107,7 @@ impl<'a> Lines<'a> {
                         std::mem::replace(&mut session.pump, Box::pin(std::future::pending()));
                     tokio::select! {
                         biased;
-                        // What was refused is looked at instead.
+                        // If listening is refused, the tables are looked at instead.
                         _ = self.listen_on(&mut session) => {}
                         () = &mut pump => {}
                     }

@@ -1,4 +1,4 @@
-//! The connection that listens: what it hears only makes the next look come earlier.
+//! The connection that listens. A notification only makes the next look come earlier.
 
 use std::time::Duration;
 
@@ -10,22 +10,22 @@ use super::problem::PostgresProblem;
 use super::queue::Read;
 use super::refusal::refused;
 
-/// How often it is tried whether notifications arrive.
+/// The interval between checks that notifications arrive.
 const PROBE_EVERY: Duration = Duration::from_secs(30);
 
 impl Lines<'_> {
-    /// Listens as long as the connection lasts.
+    /// Listens until the connection is lost.
     pub(super) async fn listen_on(&self, session: &mut Session) -> Result<(), StoreError> {
         let server = &self.shared.server;
         let refused = |error| refused(&server.address, Action::Read, &error);
         session.client.batch_execute("LISTEN dirigent").await.map_err(refused)?;
-        // What was told before is not heard.
+        // Earlier notifications were not heard.
         self.shared.desk.look_now();
         let mut probes: u64 = 0;
         loop {
             probes += 1;
             let probe = format!("probe {} {probes}", self.process);
-            // On another connection: behind a pooler that has only one, the call would be heard where it is made.
+            // On another connection: behind a pooler with a single one, the probe was heard where it was made.
             let called = |answer| Read::Call(probe.clone(), answer);
             self.shared.jobs.read(&server.address, called).await?;
             let heard = server.in_time(server.terms.ttl, async {
@@ -44,7 +44,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Has the table looked at with each note of another, until this note comes, or none comes any more.
+    /// Looks at the table at each call of a process, until the awaited note comes or the connection ends.
     async fn until_note(&self, session: &mut Session, awaited: Option<&str>) {
         while let Some(note) = session.notes.recv().await {
             if awaited == Some(note.as_str()) {

@@ -1,4 +1,4 @@
-//! What a host may choose.
+//! The options of the store.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use dirigent::{Clock, SystemClock};
 
 use crate::lease::Terms;
 
-/// How a [`PostgresStore`](crate::PostgresStore) is opened. An address alone is enough.
+/// Options for opening a [`PostgresStore`](crate::PostgresStore). An address alone is enough.
 ///
 /// ```
 /// use std::time::Duration;
@@ -33,10 +33,11 @@ pub struct PostgresOptions {
 }
 
 impl PostgresOptions {
-    /// The address, as libpq has it (`postgresql://user:password@host:port/database` or `host=… user=…`); all else as by default.
+    /// Creates options from an address in libpq's form (`postgresql://user:password@host:port/database` or `host=…
+    /// user=…`). All others have their defaults.
     ///
-    /// With several hosts (`postgresql://bot@first,second/bot`) the one that takes writes is used, whichever it is at the time; each
-    /// is given a quarter of the TTL to answer.
+    /// Of several hosts (`postgresql://bot@first,second/bot`) the store uses the one that takes writes at the time.
+    /// Each gets a quarter of the TTL to answer, at least 1 s and at most 5 s.
     pub fn new(address: impl Into<String>) -> Self {
         Self {
             address: address.into(),
@@ -50,27 +51,28 @@ impl PostgresOptions {
         }
     }
 
-    /// How connections are encrypted, and which certificates are trusted. With it every connection is encrypted: a server that
-    /// does not encrypt is not used, also with `sslmode=prefer`, and an address with `sslmode=disable` is refused. Without it none is,
-    /// and an address with `sslmode=require` is refused.
+    /// Encrypts every connection, and says which certificates to trust. A server without encryption is then not used,
+    /// even with `sslmode=prefer`, and an address with `sslmode=disable` is refused. Default: no connection is
+    /// encrypted, and an address with `sslmode=require` is refused.
     #[must_use]
     pub fn tls(mut self, tls: rustls::ClientConfig) -> Self {
         self.tls = Some(tls);
         self
     }
 
-    /// The name of what all processes on this database are together, by default `dirigent`. Another bot needs a
-    /// database of its own; opened with another name, this one is refused.
+    /// Names the cluster, which is all processes on this database. Default: `dirigent`. Another bot needs a database of
+    /// its own: under another name, this one is refused.
     #[must_use]
     pub fn cluster(mut self, name: impl Into<String>) -> Self {
         self.cluster = name.into();
         self
     }
 
-    /// How the other processes call this one, by default nothing. With a name it knows theirs as well: which of them acts for a
-    /// channel ([`Ownership::owner`](dirigent::ports::Ownership::owner)), so that it can be asked. A random number distinguishes a
-    /// process from others, and from its earlier starts. Of two processes with one name that run at the same time, the one that
-    /// began later acts for no channel until the other has ended:
+    /// Names this process for the others. Default: no name. With a name it also knows theirs, so that it can ask a
+    /// channel's owner ([`Ownership::owner`](dirigent::ports::Ownership::owner)).
+    ///
+    /// You need no new name after a restart, because a random number tells each start of a process from the others. If
+    /// two processes of one name run at the same time, the later one acts for no channel until the other has ended:
     /// [`PostgresProblem::Namesake`](crate::PostgresProblem::Namesake).
     #[must_use]
     pub fn process(mut self, name: impl Into<String>) -> Self {
@@ -78,31 +80,31 @@ impl PostgresOptions {
         self
     }
 
-    /// Into how many shards the channels are divided, by default 256, at least 1 and at most 1,024: no more processes can share them. It
-    /// stays what it was when the tables were made.
+    /// Sets into how many shards the channels are divided: 1 to 1,024, by default 256. That is also the most processes
+    /// that can share them. You cannot change it once the tables are made.
     #[must_use]
     pub fn shards(mut self, shards: u16) -> Self {
         self.shards = shards.clamp(1, 1_024);
         self
     }
 
-    /// How long a lease lasts, by default 10 s, at least 500 ms: after a kill it takes up to that and a fifth until
-    /// another process goes on. All processes must have the same. [`Terms::of`] says what else follows from it.
+    /// Sets how long a lease lasts: at least 500 ms, by default 10 s. All processes must use the same TTL. After a kill
+    /// it takes up to 1.2 TTL until another process goes on. [`Terms::of`] derives the other times.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.terms = Terms::of(ttl.max(Duration::from_millis(500)));
         self
     }
 
-    /// How many transitions of each channel are kept, by default 100; 0 keeps none.
+    /// Sets how many transitions of each channel are stored. Default: 100; 0 stores none.
     #[must_use]
     pub fn history_max(mut self, transitions: usize) -> Self {
         self.history_max = transitions;
         self
     }
 
-    /// Where time comes from, by default the [`SystemClock`]: leases are trusted on it, and waits are waited with it. It must
-    /// not stand still while the process is paused.
+    /// Sets the clock for leases and waits. Default: [`SystemClock`]. It must not stand still while the process is
+    /// paused, because it says how long a lease is trusted.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;

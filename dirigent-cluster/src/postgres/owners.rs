@@ -1,11 +1,11 @@
-//! Which process holds which shard, by the names that they gave: as it was at the last look.
+//! Names of the processes that held shards at the last look.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::lease::Shard;
 
-/// The names of the processes, and of those that hold shards.
+/// The names of all processes, and of the shards' holders.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     names: BTreeSet<Arc<str>>,
@@ -13,13 +13,12 @@ pub(super) struct Owners {
 }
 
 impl Owners {
-    /// A process of this name holds the shard.
     pub(super) fn holds(&mut self, shard: Shard, name: &str) {
         let name = self.name(name);
         self.shards.insert(shard, name);
     }
 
-    /// There is a process of this name.
+    /// Records that there is a process of this name.
     pub(super) fn is_here(&mut self, name: &str) {
         self.name(name);
     }

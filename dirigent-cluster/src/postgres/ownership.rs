@@ -1,4 +1,4 @@
-//! The leases of this process, and what the driver was told of them.
+//! The leases of this process, and which of them the driver knows.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,22 +11,22 @@ use tokio::sync::Notify;
 use super::owners::Owners;
 use crate::lease::{Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, Leases, Namesake, Shard, Terms};
 
-/// The leases, behind a lock that is held for moments.
+/// The leases, behind a lock that is only held for moments.
 pub(super) struct LeaseDesk {
     clock: Arc<dyn Clock>,
     terms: Terms,
     state: Mutex<HeldLeases>,
-    /// Something is to be asked of the table before the next look.
+    /// Wakes the writer for a heartbeat before the next one is due.
     pub(super) called: Notify,
-    /// The driver is to be told.
+    /// Wakes the driver's call of `changed`.
     changed: Notify,
 }
 
 struct HeldLeases {
     leases: Leases,
-    /// What the driver was told that it holds.
+    /// The shards that the driver knows.
     shown: BTreeMap<Shard, Epoch>,
-    /// What changed since the driver was told.
+    /// `true` if something changed since the driver was told.
     has_news: bool,
     owners: Owners,
     /// How many shards were taken since the start.
@@ -55,6 +55,7 @@ impl LeaseDesk {
         let now = self.clock.now();
         let state = self.state();
         let epoch = state.leases.epoch(shard);
+        // Elsewhere until the driver was told, so that it acts on no state from before.
         if epoch.is_some() && state.shown.get(&shard).copied() == epoch {
             state.leases.standing(shard, now)
         } else {
@@ -62,22 +63,22 @@ impl LeaseDesk {
         }
     }
 
-    /// The epoch that a commit names.
+    /// Returns the epoch that a commit names.
     pub(super) fn epoch(&self, shard: Shard) -> Option<Epoch> {
         self.state().leases.epoch(shard)
     }
 
-    /// Which process held the shard when it was looked at last.
+    /// Returns the shard's owner at the last look.
     pub(super) fn owner(&self, shard: Shard) -> Option<Arc<str>> {
         self.state().owners.of(shard)
     }
 
-    /// Which processes there were.
+    /// Returns the processes at the last look.
     pub(super) fn processes(&self) -> Vec<Arc<str>> {
         self.state().owners.all()
     }
 
-    /// The table was looked at.
+    /// Takes the owners that a look at the table found.
     pub(super) fn looked(&self, owners: Owners) {
         self.state().owners = owners;
     }
@@ -87,17 +88,14 @@ impl LeaseDesk {
         (state.leases.held().count(), state.leases.members())
     }
 
-    /// How many shards were taken since the start.
     pub(super) fn taken(&self) -> u64 {
         self.state().taken
     }
 
-    /// Whether another process has this one's name.
     pub(super) fn namesake(&self) -> Option<Namesake> {
         self.state().leases.namesake()
     }
 
-    /// How many rows of others last for longer than they can.
     pub(super) fn ahead(&self) -> usize {
         self.state().leases.ahead()
     }
@@ -112,7 +110,7 @@ impl LeaseDesk {
         self.called.notify_one();
     }
 
-    /// The link is gone: no lease is renewed any more, and no caller waits.
+    /// Abandons all leases because the link is gone, so that they expire.
     pub(super) fn drop_all(&self) {
         self.change(|leases, _| leases.abandon());
     }
@@ -122,7 +120,7 @@ impl LeaseDesk {
         self.called.notify_one();
     }
 
-    /// Whether the store is being closed: a connection that is lost now is not made again.
+    /// Returns whether the store is being closed. A connection that is lost now is not made again.
     pub(super) fn is_ending(&self) -> bool {
         self.state().leases.is_ending()
     }
@@ -149,7 +147,7 @@ impl LeaseDesk {
         self.change(|leases, now| leases.failed(now, number));
     }
 
-    /// Changes the leases, and tells the driver where what is held changed, or where something is held again that was not.
+    /// Changes the leases. Wakes the driver if that changed which shards are held, or which of them may start turns.
     fn change<T>(&self, change: impl FnOnce(&mut Leases, Timestamp) -> T) -> T {
         let now = self.clock.now();
         let mut state = self.state();
@@ -166,7 +164,7 @@ impl LeaseDesk {
         changed
     }
 
-    /// Waits until what is held has changed since the last return, and reads which channels came.
+    /// Waits until the held shards have changed since the last return. Returns the channels of the shards that came.
     pub(super) async fn changed<F>(&self, read: impl Fn(Vec<Shard>) -> F) -> Vec<ChannelId>
     where
         F: Future<Output = Result<Vec<ChannelId>, StoreError>>,
@@ -193,7 +191,7 @@ impl LeaseDesk {
         }
     }
 
-    /// What came since the driver was told, if there is any news.
+    /// Returns the shards that came since the driver was told, if anything changed.
     fn news(&self) -> Option<Vec<HeldShard>> {
         let mut state = self.state();
         let HeldLeases { leases, shown, has_news, .. } = &mut *state;
@@ -204,7 +202,7 @@ impl LeaseDesk {
         Some(leases.held().filter(|held| !shown.contains_key(&held.shard)).collect())
     }
 
-    /// Marks these as shown to the driver. What has changed since stays news.
+    /// Marks these shards as known to the driver. Later changes stay news.
     fn show(&self, came: &[HeldShard]) {
         let mut state = self.state();
         let HeldLeases { leases, shown, has_news, .. } = &mut *state;

@@ -1,4 +1,4 @@
-//! What an operator should look at.
+//! The problems that an operator should look at.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use dirigent_store::BadFile;
 
 use crate::lease::Namesake;
 
-/// Something that could not be read and was kept, unchanged, or that does not work as it should.
+/// A record that could not be read and was left unchanged, or a part that does not work as it should.
 ///
 /// ```
 /// use dirigent_cluster::PostgresProblem;
@@ -17,43 +17,42 @@ use crate::lease::Namesake;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PostgresProblem {
-    /// A channel's record cannot be read and bars its channel. It stands in the table `channels`; once
-    /// it was replaced, in the table `corrupt`.
+    /// A channel's record cannot be read and bars its channel. It stands in the table `channels`, or once replaced in
+    /// `corrupt`.
     BadRecord {
-        /// The channel that the record is of.
+        /// The channel of the record.
         channel: ChannelId,
-        /// What is wrong with it.
+        /// The error in the record.
         reason: BadFile,
-        /// What bars the channel because of it.
+        /// The reason why the channel is barred, and what lifts it.
         bars: Barred,
     },
-    /// Notifications do not arrive, own ones included: a pooler in between keeps them back. What they would tell is found by
-    /// looking instead.
+    /// Notifications do not arrive, this process's own included, because a pooler in between holds them back. The store
+    /// looks at the tables instead.
     Silent,
-    /// The server refused what the store needs, for example because its disk is full or the role lacks a right. What was asked is
-    /// tried again.
+    /// The server refused what the store needs, for example because its disk is full or the role lacks a right. The
+    /// store tries again.
     Refused {
-        /// The server's code for it (SQLSTATE).
+        /// The server's code (SQLSTATE).
         code: String,
-        /// What that means, and what to do.
+        /// The code's meaning, and what to do.
         why: String,
     },
-    /// The database's clock was set back: leases of other processes last for longer than a lease can. What is not renewed is
-    /// taken over when it stood unchanged for the TTL and a tenth by this process's clock.
+    /// The database's clock was set back, so that leases of other processes expire too late. One that is not renewed is
+    /// taken over once it stayed unchanged for 1.1 TTL by this process's clock.
     ClockSetBack,
-    /// Another process that runs at the same time has this one's name
-    /// ([`PostgresOptions::process`](crate::PostgresOptions::process)). The one that began later acts for no channel until the
-    /// other one has ended; so one of them can be ended, or given another name, without loss.
+    /// Another process with this one's name ([`PostgresOptions::process`](crate::PostgresOptions::process)) runs at the
+    /// same time. The later one acts for no channel until the other has ended. You can end or rename one without loss.
     Namesake {
         /// The name of both.
         name: String,
-        /// Which one the other process is.
+        /// Says if the other process is the earlier or the later one.
         which: Namesake,
     },
 }
 
 impl PostgresProblem {
-    /// The server takes no writes.
+    /// The problem of a server that takes no writes.
     pub(super) fn read_only() -> Self {
         let why = "the database is read-only here, for example a standby: this process acts for no channel until it takes writes";
         Self::Refused { code: "25006".to_owned(), why: why.to_owned() }

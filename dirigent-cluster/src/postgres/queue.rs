@@ -1,4 +1,4 @@
-//! What waits for a connection.
+//! The jobs that wait for a connection.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -15,47 +15,45 @@ use tokio::sync::{Notify, oneshot};
 use super::refusal::away;
 use crate::lease::{Epoch, Shard};
 
-/// Where the answer goes.
+/// The way back to the caller.
 pub(super) type LeaseAnswer<T> = oneshot::Sender<Result<T, StoreError>>;
 
-/// What a change must be made under.
+/// The shard and epoch that a change depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fenced {
     pub(super) shard: Shard,
     pub(super) epoch: Epoch,
 }
 
-/// How a commit ended that the database has nothing against.
+/// The end of a commit, if the database did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Committed {
-    /// It was made.
     Done(Revision),
-    /// It was made from another revision than the one that is stored.
+    /// It was made from another revision than the stored one, which is here.
     Conflict(Revision),
-    /// The channel's shard is not held in this epoch any more.
+    /// This process does not hold the channel's shard in this epoch.
     Elsewhere,
 }
 
-/// How a registration ended that the database has nothing against.
+/// The end of a registration, if the database did not fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Registered {
-    /// It is there.
     Done,
     /// Another agent has the account.
     Taken(AgentId),
 }
 
-/// What is to be written.
+/// A job for the connection that writes.
 pub(super) enum Write {
     Commit(Box<Commit>, Fenced, LeaseAnswer<Committed>),
-    /// Answered with `None` where the channel is elsewhere.
+    /// Answered with `None` if another process owns the channel.
     Delete(ChannelId, Fenced, LeaseAnswer<Option<bool>>),
     AddAgent(AgentId, LeaseAnswer<AgentKey>),
     Register(Identity, LeaseAnswer<Registered>),
     Unregister(AgentId, LeaseAnswer<bool>),
 }
 
-/// What is to be read.
+/// A job for the connection that reads.
 pub(super) enum Read {
     Load(ChannelId, LeaseAnswer<Option<StoredChannel>>),
     Channels(LeaseAnswer<Vec<ChannelId>>),
@@ -63,11 +61,11 @@ pub(super) enum Read {
     Agents(LeaseAnswer<Vec<AgentId>>),
     History(ChannelId, LeaseAnswer<Vec<Transition>>),
     Identities(LeaseAnswer<Vec<Identity>>),
-    /// Tells all connections that listen, on this one.
+    /// Notifies all connections that listen.
     Call(String, LeaseAnswer<()>),
 }
 
-/// A job that can be answered with a failure alone.
+/// A job that can be answered with a failure.
 pub(super) trait Job {
     fn fail(self, error: StoreError);
 }
@@ -133,7 +131,6 @@ impl<J: Job> Queue<J> {
         }
     }
 
-    /// Takes at most `most` jobs that wait.
     pub(super) fn take(&self, most: usize) -> VecDeque<J> {
         let mut waiting = self.jobs();
         let Some(jobs) = &mut *waiting else {
@@ -143,7 +140,7 @@ impl<J: Job> Queue<J> {
         std::mem::replace(jobs, rest)
     }
 
-    /// Puts back what was taken and not begun.
+    /// Puts jobs back that were taken and not begun.
     pub(super) fn put_back(&self, mut jobs: VecDeque<J>) {
         if let Some(waiting) = &mut *self.jobs() {
             jobs.append(waiting);
@@ -151,7 +148,6 @@ impl<J: Job> Queue<J> {
         }
     }
 
-    /// Waits until there is any.
     pub(super) async fn until_any(&self) {
         loop {
             if self.jobs().as_ref().is_some_and(|jobs| !jobs.is_empty()) {
@@ -161,7 +157,6 @@ impl<J: Job> Queue<J> {
         }
     }
 
-    /// Answers all that waits with a failure.
     pub(super) fn fail_all(&self, error: impl Fn() -> StoreError) {
         for job in self.take(usize::MAX) {
             job.fail(error());
@@ -176,7 +171,6 @@ impl<J: Job> Queue<J> {
     }
 }
 
-/// What waits for the connections.
 #[derive(Default)]
 pub(super) struct Jobs {
     pub(super) reads: Queue<Read>,
@@ -192,7 +186,7 @@ impl Jobs {
     ) -> Result<T, StoreError> {
         let (to, answered) = oneshot::channel();
         self.reads.push(read(to), || closed(address));
-        // It was cut off with its connection.
+        // The job was dropped with its connection.
         answered.await.unwrap_or_else(|_| Err(away(address)))
     }
 
@@ -206,7 +200,7 @@ impl Jobs {
         answered.await.unwrap_or_else(|_| Err(StoreError::Interrupted { path: address.to_owned() }))
     }
 
-    /// The link has ended.
+    /// Closes both queues when the link has ended.
     pub(super) fn close(&self, address: &Path) {
         self.reads.close(|| closed(address));
         self.writes.close(|| closed(address));

@@ -1,4 +1,4 @@
-//! The connection that reads: all that waits is read at once, channels with one statement.
+//! The connection that reads. It takes all waiting jobs at once, and loads channels with one statement.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -21,16 +21,16 @@ use super::queue::{Job, LeaseAnswer, Read, answer};
 use super::refusal::{away, refused};
 use crate::lease::Shard;
 
-/// How many jobs are read at once at most.
+/// The most jobs that are read at once.
 const AT_ONCE: usize = 512;
-/// How long that may take before the connection is taken for dead, if not a TTL.
+/// The time limit for these, if a TTL is not longer. Afterwards the connection counts as dead.
 const READ_MAX: Duration = Duration::from_secs(30);
 
 pub(super) const ROWS: &str =
     "SELECT id, revision, checksum, record FROM dirigent.channels WHERE id = ANY ($1)";
 
 impl Lines<'_> {
-    /// Reads as long as the connection lasts.
+    /// Reads until the connection is lost.
     pub(super) async fn read_on(&self, client: &Client) {
         loop {
             self.shared.jobs.reads.until_any().await;
@@ -48,14 +48,14 @@ impl Lines<'_> {
     }
 }
 
-/// One read after the other. Who asked is answered; that something failed is returned as well.
+/// Reads for jobs and answers them. Its methods return an error, too, if a read failed.
 struct Reading<'a> {
     shared: &'a TableAccess,
     client: &'a Client,
 }
 
 impl Reading<'_> {
-    /// Reads all of it: what is rare one after the other, then all channels at once.
+    /// Reads rare jobs one after the other, then all channels at once.
     async fn all(&self, reads: VecDeque<Read>) {
         let mut loads = Vec::new();
         let mut is_lost = false;
@@ -76,7 +76,7 @@ impl Reading<'_> {
                 }
             }
         }
-        // Answered with the failure where the connection is gone.
+        // If the connection is gone, the callers get that as their answer.
         let _ = self.load(loads).await;
     }
 
@@ -156,7 +156,7 @@ impl Reading<'_> {
         let id = channel.get().cast_signed();
         let rows = self.client.query_typed(sql, &[(&id, Type::INT8), (&max, Type::INT8)]).await?;
         if !rows.is_empty() {
-            // Another process may have added some.
+            // Another process may have added agents.
             read_agents(self.shared, self.client).await?;
         }
         Ok(self.shared.known.with_agents(|agents| {
@@ -182,7 +182,7 @@ impl Reading<'_> {
     }
 }
 
-/// The row of a channel was read. One that cannot be used stays where it is and bars the channel.
+/// Takes the row of a channel that was read. A row that cannot be used stays in its place and bars the channel.
 pub(super) fn take_in(
     shared: &TableAccess,
     channel: ChannelId,
@@ -208,7 +208,6 @@ fn bar(shared: &TableAccess, channel: ChannelId, reason: BadFile) -> StoreError 
     StoreError::BadRecord { path: shared.server.address.clone(), channel, source: reason }
 }
 
-/// Reads who has which key.
 pub(super) async fn read_agents(shared: &TableAccess, client: &Client) -> Result<(), Error> {
     let rows = client.query_typed("SELECT key, name FROM dirigent.agents", &[]).await?;
     let named = |row: &tokio_postgres::Row| {
@@ -226,7 +225,7 @@ fn ids(rows: &[tokio_postgres::Row]) -> Vec<ChannelId> {
     ids
 }
 
-/// A name as it stands in the tables. One that was edited from outside stands for itself.
+/// Reads a name of the tables. A name that is not JSON, because a person edited it, stands for itself.
 pub(super) fn from_json(text: &str) -> String {
     serde_json::from_str(text).unwrap_or_else(|_| text.to_owned())
 }

@@ -1,4 +1,4 @@
-//! What PostgreSQL refuses, in this crate's words. The server's own text is not repeated: it may quote what was to be stored.
+//! PostgreSQL's refusals in this crate's words. The server's own text is left out, because it may quote data.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use dirigent_store::{Action, StoreError};
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, SqlState};
 
-/// What was refused, as the store's error.
+/// Converts a refusal into the store's error.
 pub(super) fn refused(address: &Path, action: Action, error: &Error) -> StoreError {
     let Some(said) = error.as_db_error() else {
         let why = format!("the connection failed: {}", reason(error));
@@ -16,7 +16,7 @@ pub(super) fn refused(address: &Path, action: Action, error: &Error) -> StoreErr
         return server(address, certainty, None, why);
     };
     let code = said.code();
-    // A statement that the server has refused has changed nothing. One that was cut off may have.
+    // A statement that the server refused has changed no row. One that was cut off may have.
     let is_refused = !is_cut_off(code) || action == Action::Read;
     let certainty = if is_refused { Certainty::NotDone } else { Certainty::Unknown };
     let why = format!("{} (SQLSTATE {})", meaning(said), code.code());
@@ -27,18 +27,18 @@ fn server(address: &Path, certainty: Certainty, code: Option<String>, why: Strin
     StoreError::Server { path: address.to_owned(), certainty, code, why }
 }
 
-/// This was found out, not said by the server: nothing was done.
+/// An error that this crate found before anything was done.
 pub(super) fn unfit(address: &Path, why: impl Into<String>) -> StoreError {
     server(address, Certainty::NotDone, None, why.into())
 }
 
-/// What the client says of a connection that failed: nothing of what was to be stored.
+/// Returns the client's reason for a failed connection. It quotes no stored data.
 fn reason(error: &Error) -> String {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
     format!("{error}{}", cause.unwrap_or_default())
 }
 
-/// The statement was not sent: there is no connection.
+/// There is no connection, so the statement was not sent.
 pub(super) fn away(address: &Path) -> StoreError {
     server(address, Certainty::NotDone, None, "there is no connection".to_owned())
 }
@@ -50,12 +50,12 @@ pub(super) fn no_answer(address: &Path) -> StoreError {
     server(address, Certainty::Unknown, None, LATE.to_owned())
 }
 
-/// Whether the answer did not come in time: what is on the connection is not known any more.
+/// Returns whether the answer did not come in time. Then the state of the connection is unknown.
 pub(super) fn is_late(error: &StoreError) -> bool {
     matches!(error, StoreError::Server { code: None, why, .. } if why == LATE)
 }
 
-/// The same error once more, for others whose changes were made with the same statement.
+/// Copies the error for another job of its statement.
 pub(super) fn same(error: &StoreError) -> StoreError {
     if let StoreError::Server { path, certainty, code, why } = error {
         return server(path, *certainty, code.clone(), why.clone());
@@ -63,14 +63,14 @@ pub(super) fn same(error: &StoreError) -> StoreError {
     StoreError::Interrupted { path: error.path().to_owned() }
 }
 
-/// Whether an operator has to look at it: it does not end by itself, as the restart of a server does.
+/// Returns whether an operator must look at it. The restart of a server, for example, ends by itself.
 pub(super) fn is_lasting(code: &str) -> bool {
     !["57P", "08", "40"].iter().any(|class| code.starts_with(class)) && code != "57014"
 }
 
-/// What a code means here, and what to do.
+/// Returns the meaning of a code here, and what to do.
 fn meaning(said: &DbError) -> &'static str {
-    // A pooler has one code for all that it refuses.
+    // A pooler has one code for everything that it refuses.
     if said.message().contains("statement pooling") {
         return "the pooler lends a connection for one statement (pool_mode = statement), and the tables are made in one \
             transaction: open the store once without the pooler, or set pool_mode = transaction";
@@ -111,7 +111,7 @@ fn meaning(said: &DbError) -> &'static str {
     }
 }
 
-/// Whether the server was ended, or failed, while it worked on the statement.
+/// Returns whether the server was ended, or failed, while it worked on the statement.
 fn is_cut_off(code: &SqlState) -> bool {
     let code = code.code();
     ["08", "58", "XX"].iter().any(|class| code.starts_with(class))

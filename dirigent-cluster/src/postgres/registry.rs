@@ -1,17 +1,17 @@
-//! Whether the registry has changed, whatever changed it: by a number in the database that each change raises.
+//! Finds changes of the registry, whatever made them, by a number in the database that each change raises.
 
 use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::Notify;
 
-/// What is to be told of the registry.
+/// The news about the registry that the driver does not know yet.
 #[derive(Default)]
 pub(super) struct RegistryNews {
     numbers: Mutex<Numbers>,
     changed: Notify,
 }
 
-/// Both are missing before the first look, which counts as a change: the driver may have read the registry before it.
+/// Both are `None` before the first look. It counts as a change, because the driver may have read the registry before.
 #[derive(Default)]
 struct Numbers {
     found: Option<i64>,
@@ -19,7 +19,7 @@ struct Numbers {
 }
 
 impl RegistryNews {
-    /// The tables were looked at.
+    /// Takes the number that a look at the tables found.
     pub(super) fn looked(&self, found: i64) {
         let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         numbers.found = Some(found);
@@ -28,7 +28,7 @@ impl RegistryNews {
         }
     }
 
-    /// Waits until the number is another one than at the last return.
+    /// Waits until the number differs from the one at the last return.
     pub(super) async fn changed(&self) {
         while !self.tell() {
             self.changed.notified().await;

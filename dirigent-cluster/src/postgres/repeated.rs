@@ -1,8 +1,8 @@
-//! A failure that repeats.
+//! Logs a failure that repeats.
 
 use dirigent_store::StoreError;
 
-/// It is said once, and counted until it is over.
+/// A failure is logged once, and counted until it is over.
 #[derive(Debug, Default)]
 pub(super) struct Repeated {
     said: Option<String>,
@@ -10,7 +10,7 @@ pub(super) struct Repeated {
 }
 
 impl Repeated {
-    /// Says it, unless that was said. `what`: for example "the leases could not be renewed".
+    /// Logs a failure, unless it equals the last one. `what` is, for example, "the leases could not be renewed".
     pub(super) fn failed(&mut self, what: &str, error: &StoreError) {
         self.failures += 1;
         let why = error.to_string();
@@ -20,7 +20,7 @@ impl Repeated {
         }
     }
 
-    /// It succeeded. `what`: for example "the leases are renewed again".
+    /// Logs that it succeeded again. `what` is, for example, "the leases are renewed again".
     pub(super) fn succeeded(&mut self, what: &str) {
         let failures = std::mem::take(&mut self.failures);
         if self.said.take().is_some() {

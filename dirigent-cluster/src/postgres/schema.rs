@@ -1,4 +1,4 @@
-//! The tables: made, brought to this version, and checked.
+//! Makes the tables, brings them to this version, and checks them.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use super::connect::Server;
 use super::problem::PostgresProblem;
 use super::refusal::{no_answer, refused, unfit};
 
-/// The version of the tables that the first migration makes. Records of versions before have other names for some fields, so their
-/// tables are refused.
+/// The version of the tables that the first migration makes. Earlier tables are refused, because records there have
+/// other names for some fields.
 const FIRST: usize = 5;
 
-/// Each brings the tables to the next version; the first makes them. One that was released is never changed.
+/// Each migration brings the tables to the next version; the first one makes them. A released one is never changed.
 ///
-/// Whatever changes the registry raises its number: also a process of an older version, and a person. A member has the time since
-/// when it is one, because of two of one name the later one waits.
+/// A trigger raises the number of the registry, so that a change counts even if an older version or a person made it. A
+/// member has the time since when it is one, because of two processes of one name the later one waits.
 ///
-/// Ids and revisions stand there as integers with a sign: one from 2^63 on is negative. Names stand as JSON, since a text may
-/// not hold U+0000.
+/// Ids and revisions are signed integers, from 2^63 on negative. Names are JSON, because text cannot hold U+0000. Rows
+/// of channels and shards change all the time, so half of each of their pages is left free for that (`fillfactor`).
 const MIGRATIONS: [&str; 1] = ["
 CREATE TABLE dirigent.cluster (
     single boolean PRIMARY KEY DEFAULT true CHECK (single),
@@ -82,22 +82,22 @@ CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON dirigent.identities
     FOR EACH ROW EXECUTE FUNCTION dirigent.registry_changed();
 "];
 
-/// The version that they bring the tables to.
+/// The version that the migrations lead to.
 const NEWEST: usize = FIRST + MIGRATIONS.len() - 1;
 
-/// Two processes that make the tables at once do it one after the other.
+/// The advisory lock by which two processes make the tables one after the other.
 const LOCK: i64 = 0x6469_7267;
 
-/// How many TTLs it may wait for the lock.
+/// The longest wait for the lock, in TTLs.
 const OPEN_TTLS: u32 = 3;
-/// How much longer an answer may take that is no wait for the lock: only that is bound to the TTL.
+/// The time limit for an answer beyond that. Only the wait for the lock depends on the TTL.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
-/// How often it is tried to get the lock.
+/// The interval between tries to get the lock.
 const LOCK_EVERY: Duration = Duration::from_millis(100);
-/// The oldest server, by its number: older ones do not know the statements.
+/// The oldest server that knows the statements, by its number.
 const OLDEST: i32 = 130_000;
 
-/// Makes the tables, or checks them. Returns what is wrong and may end by itself.
+/// Makes the tables, or checks them. Returns a problem that may end by itself.
 pub(super) async fn prepare(server: &Server) -> Result<Option<PostgresProblem>, OpenError> {
     let mut session = server.connect().await?;
     let limit = server.clock.now() + server.terms.ttl * OPEN_TTLS;
@@ -106,9 +106,9 @@ pub(super) async fn prepare(server: &Server) -> Result<Option<PostgresProblem>, 
     tokio::select! {
         biased;
         prepared = &mut preparing => prepared,
-        // Whatever was asked is answered with an error then, perhaps with the server's last words.
+        // Every request then gets an error, perhaps with the server's last words.
         () = &mut session.pump => preparing.await,
-        // The one after the wait for the lock, so that this is said.
+        // Later than the limit for the lock, so that its own error is reported.
         () = server.clock.sleep_until(limit + ANSWER_MAX) => Err(no_answer(address).into()),
     }
 }
@@ -119,7 +119,7 @@ async fn prepare_on(
     limit: Timestamp,
 ) -> Result<Option<PostgresProblem>, OpenError> {
     let failed = |error: Error| refused(&server.address, Action::Read, &error);
-    // The lock, and a transaction, only where something is to be made.
+    // The lock, and a transaction, only if there is something to make.
     if version_of(server, client).await?.is_none_or(|version| version < NEWEST) {
         migrate(server, client, limit).await?;
     }
@@ -129,10 +129,10 @@ async fn prepare_on(
     may_write(server, client).await
 }
 
-/// The version of the tables, if there are any.
+/// Returns the version of the tables, if there are any.
 async fn version_of(server: &Server, client: &Client) -> Result<Option<usize>, OpenError> {
     let failed = |error: Error| refused(&server.address, Action::Read, &error);
-    // `to_regclass` would answer from what the session remembers, though another process has made the tables since.
+    // `to_regclass` would answer from the session's cache, though another process has made the tables since.
     let found = "SELECT current_setting('server_version_num')::int4, EXISTS (
         SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'dirigent' AND tablename = 'version')";
     let rows = client.query_typed(found, &[]).await.map_err(failed)?;
@@ -162,7 +162,6 @@ const fn is_too_old(number: i32) -> bool {
     number < OLDEST
 }
 
-/// Brings the tables to this version.
 async fn migrate(server: &Server, client: &mut Client, limit: Timestamp) -> Result<(), OpenError> {
     let failed = |error: Error| refused(&server.address, Action::Write, &error);
     let transaction = client.transaction().await.map_err(failed)?;
@@ -171,7 +170,6 @@ async fn migrate(server: &Server, client: &mut Client, limit: Timestamp) -> Resu
     make(server, transaction, version).await.map_err(|error| failed(error).into())
 }
 
-/// Waits for the lock.
 async fn locked(
     server: &Server,
     transaction: &Transaction<'_>,
@@ -232,8 +230,8 @@ async fn make(
     transaction.commit().await
 }
 
-/// Whether the role may write what every process writes; else it would hold nothing for ever. A server that takes no writes may
-/// take some later, for example a standby.
+/// Checks that the role may write what every process writes, because otherwise it would never hold a lease. A read-only
+/// server is a problem, but no error: it may take writes later, for example a standby.
 async fn may_write(server: &Server, client: &Client) -> Result<Option<PostgresProblem>, OpenError> {
     let failed = |error: Error| refused(&server.address, Action::Read, &error);
     let sql = "SELECT current_setting('transaction_read_only') = 'on', (
@@ -252,7 +250,7 @@ async fn may_write(server: &Server, client: &Client) -> Result<Option<PostgresPr
     Ok(is_read_only.then(PostgresProblem::read_only))
 }
 
-/// What the tables are of, where that is not what the options say.
+/// Returns the cluster of the tables, if it is not the one in the options.
 async fn same_cluster(server: &Server, client: &Client) -> Result<Option<String>, Error> {
     let rows = client.query_typed("SELECT name, shards, ttl_ms FROM dirigent.cluster", &[]).await?;
     let Some(row) = rows.first() else {

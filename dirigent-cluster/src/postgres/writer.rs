@@ -1,4 +1,4 @@
-//! The connection that writes: beats first, then all commits that wait with one statement, then what is rare.
+//! The connection that writes: heartbeats first, then all waiting commits with one statement, then rare jobs.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{MutexGuard, PoisonError};
@@ -22,11 +22,11 @@ use super::refusal::{away, is_late, no_answer, refused};
 use super::repeated::Repeated;
 use crate::lease::Namesake;
 
-/// How many commits one statement makes at most.
+/// The most commits in one statement.
 const GROUP_MAX: usize = 1_024;
 
 impl Lines<'_> {
-    /// Writes as long as the connection lasts, or until the store is closed.
+    /// Writes until the connection is lost or the store is closed.
     pub(super) async fn write_on(&self, client: &Client) -> Ended {
         if let Err(error) = read_agents(self.shared, client).await {
             self.beats_failed(&refused(&self.shared.server.address, Action::Read, &error));
@@ -38,7 +38,7 @@ impl Lines<'_> {
             {
                 return Ended::Lost;
             }
-            // However often the leases are looked at, what waits is written in between.
+            // Between two heartbeats waiting jobs are written, however often the leases are looked at.
             let jobs = self.shared.jobs.writes.take(GROUP_MAX);
             if !jobs.is_empty() {
                 if !self.serve(client, jobs).await {
@@ -65,7 +65,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Returns whether the connection may be used further.
+    /// Sends a heartbeat. Returns whether the connection can still be used.
     async fn beat(&self, client: &Client, beat: &crate::lease::LeaseHeartbeat) -> bool {
         let server = &self.shared.server;
         let asked = async {
@@ -73,7 +73,7 @@ impl Lines<'_> {
             let process = (self.process, server.process.as_str());
             let asked = beat::ask(client, process, &server.terms, beat).await.map_err(refused)?;
             if !server.process.is_empty() {
-                // Only names: the leases count without them, and the next look has them.
+                // Only names: the leases count without them, and the next look reads them again.
                 if let Ok(owners) = beat::owners(client).await {
                     self.shared.desk.looked(owners);
                 }
@@ -96,7 +96,7 @@ impl Lines<'_> {
             Err(error) => {
                 self.beats_failed(&error);
                 self.shared.desk.failed(beat.number);
-                // A statement that the server refused was answered: the connection is sound.
+                // A statement that the server refused was answered, so the connection is sound.
                 !client.is_closed() && error.certainty() == dirigent::ports::Certainty::NotDone
             }
         }
@@ -111,7 +111,7 @@ impl Lines<'_> {
         self.beats().failed("the leases could not be renewed", error);
     }
 
-    /// Says that another process has this one's name, or that it has none any more.
+    /// Reports that another process has this one's name, or that an earlier one is gone.
     fn report_namesake(&self, before: Option<Namesake>, now: Option<Namesake>) {
         let name = &self.shared.server.process;
         match now {
@@ -125,14 +125,15 @@ impl Lines<'_> {
         }
     }
 
-    /// Does all of it, and answers. Returns whether the connection may be used further.
+    /// Makes the first commits together, or does one other job, and puts the rest back. Returns whether the connection
+    /// can still be used.
     async fn serve(&self, client: &Client, jobs: VecDeque<Write>) -> bool {
         let mut group = Vec::new();
         let mut channels = HashSet::new();
         let mut rest = VecDeque::new();
         for job in jobs {
             match job {
-                // Only what stands before everything else of its channel is of this group.
+                // The group ends before a job of another kind, and before the second commit of a channel.
                 Write::Commit(commit, fence, to)
                     if rest.is_empty() && channels.insert(commit.channel) =>
                 {
@@ -151,7 +152,7 @@ impl Lines<'_> {
                 .make(group)
                 .await;
         }
-        // The first is no commit.
+        // The first job is no commit.
         let Some(first) = rest.pop_front() else {
             return true;
         };
@@ -163,7 +164,7 @@ impl Lines<'_> {
         let server = &self.shared.server;
         let writing = Writing { lines: self, client };
         match write {
-            // Grouped before.
+            // `serve` has grouped every commit.
             Write::Commit(..) => {
                 write.fail(away(&server.address));
                 true
@@ -187,7 +188,7 @@ impl Lines<'_> {
     }
 }
 
-/// What is written rarely.
+/// Writes what is rare.
 struct Writing<'a> {
     lines: &'a Lines<'a>,
     client: &'a Client,
@@ -213,7 +214,7 @@ impl Writing<'_> {
         is_sound && !self.client.is_closed()
     }
 
-    /// Gives an agent a key, unless it has one. Another process may take the next one at the same moment.
+    /// Gives an agent a key, unless it has one. It retries because another process may take that key, too.
     async fn add_agent(&self, agent: &AgentId) -> Result<AgentKey, StoreError> {
         const TRIES: u32 = 64;
         let shared = self.lines.shared;
@@ -249,7 +250,7 @@ impl Writing<'_> {
             [(&account as _, Type::INT8), (&agent as _, Type::TEXT), (&name as _, Type::TEXT)];
         match self.client.execute_typed(sql, &row).await {
             Ok(_) => Ok(Registered::Done),
-            // Another process was faster.
+            // Another process registered the account first.
             Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
                 match self.owner_of(account).await? {
                     Some(owner) => Ok(Registered::Taken(from_json(&owner).into())),

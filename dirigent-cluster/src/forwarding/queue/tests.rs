@@ -46,7 +46,7 @@ fn named(hosts: &[&str]) -> Queue {
     queue
 }
 
-/// What goes next, and to which process: whether a gap is named, and the numbers of the events.
+/// The next batch and its process: whether it names a gap, and the numbers of its events.
 fn next(queue: &mut Queue, now: Timestamp) -> Option<(Batch, bool, Vec<u64>)> {
     let batch = queue.next_batch(now)?;
     let (missed, numbers) = (batch.missed, numbers(&batch.events));
@@ -92,7 +92,7 @@ fn a_later_event_does_not_overtake_one_that_is_sent_again() {
     assert_eq!(numbers, [1, 2, 3, 1]);
 }
 
-/// The process that was asked does not answer; meanwhile another acts for the channel, and gets all.
+/// The asked process does not answer. Then another owns the channel, and gets all events.
 #[test]
 fn the_next_owner_is_told_what_is_under_way_to_the_last_one() {
     for by_event in [true, false] {
@@ -109,7 +109,7 @@ fn the_next_owner_is_told_what_is_under_way_to_the_last_one() {
         }
         let (to_y, _, numbers) = next(&mut queue, at(0)).unwrap();
         assert_eq!((to_y.to.as_str(), numbers), ("y", vec![1, 2]));
-        // What the last owner says is of no account any more.
+        // The answer of the last owner no longer counts.
         queue.answered(at(0), &to_x, &[]);
         assert_eq!((queue.waiting(), queue.carried), (2, 0));
         queue.answered(at(0), &to_y, &[]);
@@ -118,7 +118,7 @@ fn the_next_owner_is_told_what_is_under_way_to_the_last_one() {
     }
 }
 
-/// For a moment no process is known to act for the channel.
+/// For a moment no owner of the channel is known.
 #[test]
 fn what_is_under_way_to_a_process_counts_as_taken_while_no_other_one_is_known() {
     let mut queue = named(&["x"]);
@@ -207,7 +207,7 @@ fn where_too_many_events_wait_for_a_process_only_that_one_reads_what_it_missed()
     assert!(!queue.missed_here());
 }
 
-/// The seconds at which the process is asked that never takes the event, looked at twice a second.
+/// The seconds at which a process that never takes the event is asked, looked at twice a second.
 #[test]
 fn what_is_always_refused_is_asked_about_less_and_less_often() {
     let mut queue = named(&["x"]);
@@ -223,7 +223,7 @@ fn what_is_always_refused_is_asked_about_less_and_less_often() {
     }
     assert_eq!(asked, [0, 1, 3, 7, 15, 25, 35, 45, 55]);
     assert_eq!(queue.refused(), 1);
-    // A later event changes nothing about it, and another owner is asked at once.
+    // A later event does not change that, and another owner is asked at once.
     queue.push(at(30), Some(host("x")), event(1, 2));
     assert!(queue.next_batch(at(30)).is_none());
     queue.push(at(30), Some(host("y")), event(1, 3));
@@ -233,7 +233,7 @@ fn what_is_always_refused_is_asked_about_less_and_less_often() {
     assert_eq!((queue.refused(), queue.waiting()), (0, 0));
 }
 
-/// Where the same process takes some events and not the next one, it is asked again soon.
+/// If the process takes some events and not the next one, it is asked again soon.
 #[test]
 fn what_is_taken_in_part_is_asked_about_soon() {
     let mut queue = named(&["x"]);
@@ -339,7 +339,7 @@ fn no_event_is_told_before_an_earlier_one_of_its_channel_was_taken() {
             let place = usize::try_from(of).unwrap();
             match random.below(9) {
                 0..=2 if !calm => {
-                    // What is known of the owner may be a moment old.
+                    // The known owner may be a moment old.
                     let owner = hosts[owners[place]].clone();
                     queue.push(now, owner, event(of, pushed[place]));
                     pushed[place] += 1;

@@ -1,4 +1,4 @@
-//! What the driver gets to know, while what is held changes.
+//! The driver's news while the held shards change.
 
 use std::future::ready;
 
@@ -16,7 +16,7 @@ fn channel(shard: Shard) -> ChannelId {
     ChannelId::new(100 + u64::from(shard.get()))
 }
 
-/// Leases of four shards, and the clock on which they are trusted. It is known that there is no other process.
+/// Leases of four shards, and the clock by which they are trusted. No other process exists.
 fn desk() -> (LeaseDesk, ManualClock) {
     let clock = ManualClock::new();
     let desk = LeaseDesk::new(Terms::default(), 4, Arc::new(clock.clone()));
@@ -24,7 +24,7 @@ fn desk() -> (LeaseDesk, ManualClock) {
     (desk, clock)
 }
 
-/// A beat at once, and what the table says to it.
+/// A heartbeat at once, and the table's answer.
 fn beat(desk: &LeaseDesk, renewed: &[HeldShard], taken: &[HeldShard]) {
     desk.look_now();
     let beat = desk.next_heartbeat().unwrap();
@@ -35,7 +35,7 @@ fn beat(desk: &LeaseDesk, renewed: &[HeldShard], taken: &[HeldShard]) {
     );
 }
 
-/// What the driver gets, if there is any news; this happens while the channels are read.
+/// The driver's news, if there is any. The function runs while the channels are read.
 fn told(desk: &LeaseDesk, meanwhile: impl Fn()) -> Option<Vec<ChannelId>> {
     let read = |shards: Vec<Shard>| {
         meanwhile();
