@@ -10,14 +10,12 @@ use super::attempts::{Attempts, Failure, Trouble};
 use super::commit::Stamp;
 use crate::values::message::Nonce;
 
-/// The most deletions in progress at once.
 const DELETIONS_AT_ONCE: usize = 2;
 /// The most withdrawn triggers that are looked for at a time.
 const STRAYS_MAX: usize = 16;
 /// The time for which a deletion is tried. It outlasts an outage, and delays nothing.
 const DELETION_MAX: Duration = Duration::from_secs(3_600);
 
-/// The messages to delete.
 #[derive(Debug, Default)]
 pub(crate) struct Cleanup {
     items: Vec<Deletion>,
@@ -54,6 +52,8 @@ impl Cleanup {
         (stamp, stays): (Stamp, Option<Timestamp>),
     ) {
         let known = self.items.iter_mut().find(|item| item.message == message);
+        // One message may have to go for two reasons, for example as a stale trigger and as a stray. It is deleted
+        // once.
         if let Some(known) = known.filter(|known| ticket.is_none() || known.ticket.is_none()) {
             known.ticket = known.ticket.or(ticket);
             return;
@@ -66,7 +66,6 @@ impl Cleanup {
         self.items.push(Deletion { ticket, message, by, stamp, attempts, since, under_way });
     }
 
-    /// Adds a message of this observed agent.
     pub(crate) fn remove(&mut self, by: AgentKey, message: MessageId, stamp: Stamp) {
         self.push(None, message, (stamp, None));
         if let Some(item) = self.items.iter_mut().find(|item| item.message == message) {
@@ -89,6 +88,7 @@ impl Cleanup {
         now: Timestamp,
         is_committed: impl Fn(Stamp) -> bool,
     ) -> Option<(MessageId, Option<AgentKey>)> {
+        // A deletion that hangs must not hold back the others, and many at once would use up the rate limit.
         let under_way = self.items.iter().filter(|item| item.under_way.is_some()).count();
         if under_way >= DELETIONS_AT_ONCE {
             return None;
@@ -99,7 +99,6 @@ impl Cleanup {
         self.items.iter().find(is_free).map(|item| (item.message, item.by))
     }
 
-    /// Records that the deletion is in progress.
     pub(crate) fn begin(&mut self, message: MessageId, id: ActionId, now: Timestamp) {
         let mut waiting = self.items.iter_mut().filter(|item| item.under_way.is_none());
         if let Some(item) = waiting.find(|item| item.message == message) {
@@ -120,6 +119,7 @@ impl Cleanup {
     /// it.
     pub(crate) fn look_for(&mut self, nonce: Nonce, post: Option<ActionId>) {
         self.strays.push_back(Stray { nonce, post });
+        // These posts may never arrive, so the list is bounded.
         if self.strays.len() > STRAYS_MAX {
             self.strays.pop_front();
         }
@@ -152,13 +152,13 @@ impl Cleanup {
         };
         item.under_way = None;
         item.attempts.back_off(now, failure.retry_after);
+        // The next attempt is compared, not this one, so that none is planned beyond the limit.
         let late = item.since.is_some_and(|since| {
             item.attempts.next_at().is_some_and(|next| next.since(since) >= DELETION_MAX)
         });
         failure.trouble() == Trouble::Definite || late
     }
 
-    /// Returns the moments at which a deletion is tried again.
     pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
         let waiting = self.items.iter().filter(|item| item.under_way.is_none());
         waiting.filter_map(|item| item.attempts.next_at())

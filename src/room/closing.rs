@@ -14,7 +14,6 @@ pub(crate) struct Closing<'a> {
 }
 
 impl Closing<'_> {
-    /// Ends all work here, because another process has the channel.
     pub(crate) fn abandon(self, now: Timestamp) {
         self.turns.abandon();
         if let Some(active) = self.active {

@@ -38,7 +38,6 @@ struct Search {
     heard: Option<MessageId>,
 }
 
-/// The next step for the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Todo {
     /// Read the history behind this message, or its newest messages.
@@ -52,13 +51,11 @@ pub(super) enum Todo {
 pub(super) struct ChannelFacts {
     /// `true` if the account may lack the permission to read the history, so that an empty page does not count.
     pub(super) may_be_hidden: bool,
-    /// The newest message of the channel that the room knows.
     pub(super) newest: Option<MessageId>,
     /// `true` if the room hears the channel. Otherwise `newest` does not count.
     pub(super) is_heard: bool,
 }
 
-/// The result of reading a page of the history.
 #[derive(Debug)]
 pub(super) enum Looked {
     /// These messages are new and sorted, and the flag says that there are more. The caller looks for its own among
@@ -84,10 +81,12 @@ impl Delivery {
         if !self.attempts.is_due(now) {
             return None;
         }
+        // Beyond two minutes the chat may post a second copy instead of recognising the nonce, so the history decides.
         if self.search.is_none() && self.doubt.is_some_and(|since| is_forgotten(since, now)) {
             self.search_behind(behind);
         }
         Some(match self.search {
+            // An empty page is no proof yet. The newest message shows whether the history can be read at all.
             Some(Search { may_be_hidden: true, .. }) => Todo::Read { after: None, limit: 1 },
             Some(Search { after, .. }) => Todo::Read { after: Some(after), limit: PAGE },
             None => Todo::Post { not_after: self.doubt.unwrap_or(now) + REPEAT_WITHIN },
@@ -114,6 +113,7 @@ impl Delivery {
 
     /// Records that an attempt to post or to find the message failed.
     pub(super) fn failed(&mut self, failure: &Failure) {
+        // A search posts nothing, so its failures leave no doubt.
         if failure.certainty == Certainty::Unknown && self.search.is_none() {
             self.doubt.get_or_insert(failure.began);
             self.lands_until = self.lands_until.max(Some(failure.began + LANDS_WITHIN));
@@ -136,6 +136,8 @@ impl Delivery {
         }
         let (page, is_full) = page_after(page, Some(search.after), usize::from(PAGE));
         if page.is_empty() {
+            // A chat answers with an empty page if it hides the history. Taken as proof, this posted a part twice after
+            // a restart.
             if facts.may_be_hidden {
                 self.search = Some(Search { may_be_hidden: true, ..search });
             } else {
@@ -174,7 +176,8 @@ impl Delivery {
             return Looked::Nothing;
         }
         if newest.is_none() && search.heard > Some(search.after) {
-            // The room heard a message before it asked, and the chat does not show it.
+            // The room heard a message before it asked, and the chat does not show it. Waiting longer kept a person
+            // without an answer for an hour.
             return Looked::Hidden;
         }
         let heard = facts.newest.filter(|_| newest.is_none());

@@ -34,7 +34,6 @@ struct Entry {
     name: Arc<str>,
     /// The account. `None` if the agent is not registered now.
     user: Option<UserId>,
-    /// `true` if the library calls it.
     hosted: bool,
     /// The settings of its observation, if it runs without asking.
     observed: Option<Arc<ObservedBot>>,
@@ -80,12 +79,10 @@ impl Directory {
         self.name_words.sort_unstable();
     }
 
-    /// Returns the [`words_of_name`] of all agents, in ascending order.
     pub(crate) fn name_words(&self) -> &[u64] {
         &self.name_words
     }
 
-    /// Marks the agents that the library calls.
     #[must_use]
     pub(crate) fn with_hosted(mut self, is_hosted: impl Fn(&AgentId) -> bool) -> Self {
         for entry in &mut self.agents {
@@ -94,7 +91,6 @@ impl Directory {
         self
     }
 
-    /// Marks the agents that are observed.
     #[must_use]
     pub(crate) fn with_observed(mut self, bots: &HashMap<AgentId, Arc<ObservedBot>>) -> Self {
         for entry in &mut self.agents {
@@ -110,7 +106,6 @@ impl Directory {
         entry.observed.as_deref().filter(|_| entry.user.is_some() && !entry.hosted)
     }
 
-    /// Returns whether any agent is observed.
     pub(crate) const fn has_observed(&self) -> bool {
         self.has_observed
     }
@@ -121,7 +116,6 @@ impl Directory {
         self.registered().filter(|key| older.user(*key) != self.user(*key)).collect()
     }
 
-    /// Returns the registered agents, by key.
     pub(crate) fn registered(&self) -> impl Iterator<Item = AgentKey> {
         let agents = self.agents.iter().zip(0..).filter(|(entry, _)| entry.user.is_some());
         agents.map(|(_, number)| AgentKey::new(number))
@@ -159,7 +153,6 @@ impl Directory {
         self.entry(key).map(|entry| &entry.id)
     }
 
-    /// Returns the account of a registered agent.
     pub(crate) fn user(&self, key: AgentKey) -> Option<UserId> {
         self.entry(key)?.user
     }
@@ -169,7 +162,6 @@ impl Directory {
         self.entry(key).is_some_and(|entry| entry.hosted && entry.user.is_some())
     }
 
-    /// Returns the library's own account.
     pub(crate) const fn moderator(&self) -> Option<UserId> {
         self.moderator
     }
@@ -197,6 +189,7 @@ impl Directory {
     pub(crate) fn named_at_start(&self, text: &str) -> Vec<AgentKey> {
         let mut named = Vec::new();
         let mut rest = text.trim_start();
+        // On a Chinese keyboard the sign is a full-width one.
         while let Some(after_at) = rest.strip_prefix(['@', '＠']) {
             let fits = self.registered().filter_map(|key| {
                 let entry = self.entry(key)?;
@@ -219,6 +212,7 @@ impl Directory {
     /// never an agent's, whatever the registry says.
     pub(crate) fn author(&self, message: &ChatMessage) -> Author {
         match (message.author_kind, self.of_user(message.author)) {
+            // The kind of account counts before the registry, which may name a person's account by mistake.
             (AuthorKind::Webhook, _) => Author::Bot,
             (AuthorKind::Bridged, _) => Author::Human,
             _ if self.moderator == Some(message.author) => Author::Moderator,

@@ -26,12 +26,12 @@ impl Overruns {
             return None;
         }
         let config = turns.machine.config();
+        // The first of the two ends the run.
         let limits = [config.deadlines.run, config.deadlines.turn];
         let limit = limits.into_iter().flatten().min()?;
         Some(view.turn_ends_at()?.saturating_sub(AHEAD_MAX.min(limit / 4)))
     }
 
-    /// Gives the warning, if it is time.
     pub(super) fn tell(&mut self, turns: &Turns, now: Timestamp, out: &mut VecDeque<Signal>) {
         if self.next_at(turns).is_none_or(|at| now < at) {
             return;
