@@ -70,7 +70,7 @@ impl Look<'_> {
     /// Returns when the channel goes on by itself at the latest, according to its turn machine at this moment. `None`
     /// if it waits for the chat, the store, or a person.
     pub(crate) fn goes_on_at(&self, machine: &TurnMachine) -> Option<Timestamp> {
-        // Nobody can say when the chat or the store answers again.
+        // The end of an outage is unknown.
         if self.outage().is_some() || self.turns.commit.refused.since().is_some() {
             return None;
         }
@@ -101,7 +101,7 @@ impl Look<'_> {
         let silent = chat.silent_since().map(outage);
         let deaf = || Some(Outage { gateway: true, ..outage(chat.deaf_since()?) });
         let unstored = || {
-            // A refused record is told apart from an outage, because waiting does not help it.
+            // A refused record is no outage, because waiting does not help it.
             let since =
                 chat.unstored_since().filter(|_| self.turns.commit.refused.since().is_none());
             Some(Outage { store: true, ..outage(since?) })

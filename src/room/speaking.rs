@@ -108,7 +108,7 @@ impl Step<'_> {
             return false;
         }
         let is_committed = self.turns.commit.is_committed(stamp);
-        // What is told must be stored first: the agent may ask at the gate at once.
+        // The turn must be stored first, because the agent may ask at the gate at once.
         if !is_committed || self.lanes.voice.progress() != Progress::Deferral {
             return false;
         }

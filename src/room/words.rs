@@ -73,7 +73,7 @@ fn reminder_words(cx: &Context<'_>, turns: &Turns, initiator: AgentKey, place: C
     } else {
         &settings.texts.idle_reminder
     };
-    // The initiator may have left. The reminder is then for whoever reads the channel.
+    // The initiator may have left. The reminder is then for everyone in the channel.
     let content = user.map_or_else(|| words.clone(), |user| format!("<@{user}> {words}"));
     let mentions = user.map_or(Mentions::None, Mentions::User);
     Words { place, content, mentions, paced: None, reply_to: None }

@@ -19,6 +19,7 @@ impl Arrivals {
     /// Returns how many such moments are over. `None` within one.
     pub(super) fn over(&self) -> Option<u64> {
         let number = self.0.load(Ordering::SeqCst);
+        // An odd number means that such a moment has begun and is not over.
         (number % 2 == 0).then_some(number)
     }
 }

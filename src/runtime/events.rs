@@ -106,7 +106,6 @@ impl fmt::Display for AgentFault {
     }
 }
 
-/// A failed call.
 #[derive(Clone)]
 pub(crate) struct Failed {
     pub(crate) fault: AgentFault,

@@ -11,7 +11,6 @@ use crate::ChannelId;
 /// Says whether a connection serves a channel.
 pub(crate) type Affects = dyn Fn(ChannelId) -> bool + Send + Sync;
 
-/// The lost connections, by the number that the host gave each.
 #[derive(Debug, Default)]
 pub(crate) struct LostConnections {
     lost: Mutex<Vec<Lost>>,

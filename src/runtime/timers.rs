@@ -8,7 +8,6 @@ use tokio::sync::Notify;
 
 use crate::ChannelId;
 
-/// The deadlines of all channels.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     due: Mutex<BTreeSet<(Timestamp, ChannelId)>>,
@@ -17,7 +16,6 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// Moves a channel's deadline.
     pub(crate) fn set(&self, channel: ChannelId, old: Option<Timestamp>, new: Option<Timestamp>) {
         if old == new {
             return;
@@ -31,6 +29,7 @@ impl Timers {
             return;
         };
         due.insert((new, channel));
+        // The driver sleeps until the earliest deadline, so only an earlier one concerns it.
         if first.is_none_or(|first| new < first) {
             drop(due);
             self.changed.notify_one();
@@ -53,7 +52,6 @@ impl Timers {
         due.iter().take_while(|(at, _)| *at <= now).map(|(_, channel)| *channel).collect()
     }
 
-    /// Waits until the earliest deadline came nearer.
     pub(crate) async fn woken(&self) {
         self.changed.notified().await;
     }

@@ -49,7 +49,6 @@ impl std::fmt::Debug for Work {
     }
 }
 
-/// The newest report of each worker of each channel.
 #[derive(Debug, Default)]
 pub(crate) struct Workers(Mutex<HashMap<ChannelId, Vec<Work>>>);
 
@@ -63,6 +62,7 @@ impl Workers {
         let known = channels.entry(channel).or_default();
         known.retain(|old| is_shown(old, now) && old.worker != work.worker);
         if known.len() >= WORKERS_MAX {
+            // The worker without a report for the longest time goes.
             known.remove(0);
         }
         known.push(work);
