@@ -236,6 +236,7 @@ impl Builder {
         let hosted = Hosted { agent: speaks.into_shared(), discord: discord.into_shared() };
         let agent = agent.into();
         let is_known = self.observed.contains_key(&agent);
+        // With two agents under one id the second replaced the first, and a bot with two agents in its source had one.
         if self.hosts.insert(agent.clone(), hosted).is_some() || is_known {
             self.hosted_twice.get_or_insert(agent);
         }

@@ -211,7 +211,7 @@ impl Explanation {
 
     /// Returns whether the agent may speak, as [`may_speak`](crate::Channel::may_speak) would answer now.
     pub const fn allows(&self) -> bool {
-        // A run that needs the floor begins only after the turn is stored.
+        // A run with the floor begins only after its turn is stored, so no run begins while the store takes nothing.
         let is_stored = matches!(self.reason, Reason::YourTurn | Reason::InitiatorPermit);
         let is_refused = self.record_refused_for.is_some() || self.waits_for_store();
         self.reason.allows() && !(is_stored && is_refused)
@@ -235,6 +235,7 @@ impl Explanation {
 
     /// Returns whether the obstacle is that the agent is not here, or may not write here.
     const fn is_kept_out(&self) -> bool {
+        // Other reasons hold for an agent that is here, too, and say more.
         let is_absence = matches!(self.reason, Reason::NotListed | Reason::Dormant);
         self.is_absent && is_absence || matches!(self.reason, Reason::MayNotWrite)
     }
@@ -337,6 +338,7 @@ impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let may = if self.allows() { "may speak" } else { "may not speak" };
         write!(f, "{} {may}: ", self.agent)?;
+        // The store comes first, because no other reason changes while it takes nothing.
         match (&self.speaker, self.reason) {
             _ if self.waits_for_store() => {
                 f.write_str("the store takes nothing, so no turn begins.")?;
@@ -356,6 +358,7 @@ impl fmt::Display for Explanation {
         if self.moderator != OwnLacks::NONE {
             write!(f, " {}", self.moderator)?;
         }
+        // In an outage the time of a turn stands still, so none is named.
         match (&self.outage, self.within.filter(|_| !self.allows())) {
             (Some(outage), _) => write!(f, " {outage}")?,
             (None, Some(within)) => {

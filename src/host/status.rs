@@ -104,6 +104,7 @@ pub(crate) const fn reason_of(barred: Barred) -> Reason {
 /// Returns the reason why everything is denied in a channel that does not belong to this process, or will soon not.
 fn reason_of_standing(runtime: &Runtime, channel: ChannelId) -> Option<Reason> {
     match runtime.standing(channel) {
+        // This process has the lease, but gives way to another one with the same tokens.
         Standing::Quiet if runtime.owned(channel) == Standing::Held => Some(Reason::Elsewhere),
         Standing::Held => None,
         Standing::Quiet => Some(Reason::LeaseEnding),
@@ -144,6 +145,7 @@ impl Channel<'_> {
         let mut machine = look.machine_at(now);
         let standing = reason_of_standing(runtime, self.id);
         let Some(key) = runtime.registry.key(agent) else {
+            // An unregistered agent gets the gate's own answer, which differs in a channel without turns.
             let asked = Input::Gate { agent: None, run: None, latest: None };
             let answer = machine.handle(now, &asked, &mut Vec::new());
             let reason = answer.ok().and_then(Answer::verdict).map(|it| it.reason());
@@ -155,6 +157,7 @@ impl Channel<'_> {
         let bar = runtime.write_bar(self.id, runtime.registry.directory().user(key));
         let bar = bar.filter(|_| keeps_turns);
         let moderator = if keeps_turns { runtime.own_lacks(self.id) } else { OwnLacks::NONE };
+        // On a lapsed lease the time that the machine names belongs to another process.
         let goes_on_at = look.goes_on_at(&machine).filter(|_| standing.is_none());
         Ok(Explanation {
             speaker: view.speaker().and_then(|key| runtime.registry.name(key)),
@@ -298,6 +301,7 @@ fn status_of(runtime: &Runtime, room: &Room) -> Status {
     let view = room.look().machine().view();
     let name = |key| runtime.registry.name(key).unwrap_or_else(|| "unknown".into());
     let listed = view.list().map(|seat| seat.agent);
+    // An agent that left the list may still be offline, and operators look for it.
     let unlisted = view.away().iter().map(|away| away.agent);
     let unlisted = unlisted.filter(|agent| view.list().all(|seat| seat.agent != *agent));
     let state = |agent| (name(agent), room.look().machine().agent_state(agent));
