@@ -101,8 +101,8 @@ impl Admission {
 
     /// Records how an action ended. The place of a call or consultation becomes free, whatever the report says.
     ///
-    /// Every answer of the chat proves that the account reaches the chat, even a refusal. A rate limit of a request
-    /// that posts nothing does not apply to posts.
+    /// Every answer of the chat proves that the account reaches the chat, even a refusal. A rate limit of another
+    /// request does not apply to posts.
     pub(crate) fn report(&mut self, now: Timestamp, admitted: &Admitted, report: Report) {
         let Admitted { claim: Claim { target, account, kind, .. }, probe } = *admitted;
         match (kind, report) {
@@ -122,7 +122,7 @@ impl Admission {
         self.accounts.answered(account);
     }
 
-    /// Returns a room to poll now, before another room is asked for.
+    /// Returns a room to poll now, before you ask for another.
     #[must_use]
     pub(crate) fn next(&mut self, now: Timestamp) -> Option<Next> {
         if let Some(room) = self.calls.next().or_else(|| self.consults.next()) {

@@ -43,7 +43,7 @@ impl Claim {
 pub(crate) enum ClaimKind {
     /// A place in the sliding windows, no rate limit, and an account that reaches the chat.
     Post,
-    /// An account that reaches the chat. It is for every request that posts nothing.
+    /// An account that reaches the chat. It is for every request other than a post.
     Read,
     /// A place among the agents that run at once.
     Call,

@@ -128,7 +128,7 @@ impl Accounts {
         true
     }
 
-    /// Returns the room whose turn it is, to probe or to go on.
+    /// Returns the room that has its turn, to probe or to go on.
     pub(super) fn next(&mut self, now: Timestamp) -> Option<ChannelId> {
         let back = self.back.pop_front();
         let mut down = self.failing.values_mut().filter_map(|health| health.down.as_deref_mut());

@@ -10,8 +10,8 @@ use super::windows::{SWEEP_AT, Windows};
 use crate::ChannelId;
 use crate::settings::Pacing;
 
-/// The time for which a place can still be claimed. After that it counts as used, so that the posts do not leave all at
-/// once after a long stop of the process.
+/// How long a place can still be claimed. After that it counts as used, so that the posts do not leave all at once
+/// after a long stop of the process.
 pub(super) const CLAIM_WITHIN: Duration = Duration::from_secs(1);
 
 /// The sliding windows, and the rooms that reserved places in them.

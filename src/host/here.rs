@@ -86,7 +86,7 @@ impl Here<'_> {
         Ok(())
     }
 
-    /// Reports typing only to a channel in memory, because a channel in which an observed agent has its turn is there.
+    /// Reports typing only to a channel in memory, because an observed agent's turn keeps the channel there.
     async fn typing(self, channel: ChannelId, user: UserId) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let runtime = &self.dirigent.runtime;
@@ -177,8 +177,8 @@ impl Here<'_> {
         }
     }
 
-    /// Handles a thread without a mode in which people wrote while the gateway was away. The room reads that message,
-    /// and those shortly before it.
+    /// Handles a thread without a mode where people wrote while the gateway was away. The room reads that message, and
+    /// those shortly before it.
     async fn missed_thread(
         self,
         thread: ChannelId,

@@ -20,7 +20,7 @@ use crate::{AgentId, CallError, Channel};
 pub enum EndTaken {
     /// This call recorded the end.
     Now,
-    /// An earlier call recorded the end, and this call changed nothing.
+    /// An earlier call recorded the end, so this call has no effect.
     Before,
 }
 

@@ -50,7 +50,7 @@ pub struct SystemClock {
     origin: &'static Origin,
 }
 
-/// The moment from which the monotonic clock counts.
+/// The start of the monotonic clock.
 #[derive(Debug)]
 struct Origin {
     monotonic: Instant,

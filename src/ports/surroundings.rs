@@ -25,7 +25,7 @@ pub(crate) trait Surroundings: Send + Sync {
     /// Returns whether the library calls the agent, and the agent has an account that can be mentioned.
     fn is_mentionable(&self, agent: &AgentId) -> bool;
 
-    /// Returns the agents that take turns in the channel, in the order in which they speak.
+    /// Returns the agents that take turns in the channel, in their speaking order.
     fn present(&self, channel: ChannelId) -> Vec<Identity>;
 
     /// Returns the topic of the channel, if it is a discussion with a guide.
@@ -82,7 +82,7 @@ pub(super) struct Given {
 
 /// Writes the text that tells an agent about itself and its turn. Only its last line changes from turn to turn, because
 /// endpoints read only the part that differs from the prompt before. For this reason `others` are in the order of their
-/// ids, and not in the order in which they speak.
+/// ids, and not in their speaking order.
 pub(super) fn briefing(
     me: &Identity,
     mut others: Vec<Identity>,

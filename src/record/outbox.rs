@@ -65,8 +65,7 @@ pub enum OutboxKind {
 const OUTBOX: u64 = 1 << 31;
 
 impl OutboxMessage {
-    /// Creates a post of the channel `from`. It is split for a chat whose messages have at most `longest` UTF-16 code
-    /// units.
+    /// Creates a post of the channel `from`. It is split into messages of at most `longest` UTF-16 code units.
     pub(crate) fn new(
         kind: OutboxKind,
         from: ChannelId,

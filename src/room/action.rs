@@ -69,7 +69,7 @@ pub(crate) struct CallRequest {
     pub(crate) newest: Option<MessageId>,
     pub(crate) brought: Brought,
     pub(crate) late: Option<Box<Late>>,
-    /// `true` if its newest reply said nothing new.
+    /// `true` if its newest reply only repeated what was said.
     pub(crate) repeated: bool,
     /// `true` if the turn already waits.
     pub(crate) paused: bool,

@@ -8,7 +8,7 @@ use crate::values::message::AuthorKind;
 use crate::values::shown::QuotedAs;
 use crate::{ChatMessage, UserId};
 
-/// The way in which a person's message addresses an agent.
+/// How a person's message addresses an agent.
 ///
 /// ```
 /// use dirigent::operate::{AddressedBy, Explanation, Reason};

@@ -8,12 +8,12 @@ use crate::values::error::{Certainty, ErrorKind, PostFailure};
 
 /// The time after the start of a post during which it may still arrive in the channel.
 pub(crate) const LANDS_WITHIN: Duration = Duration::from_secs(15);
-/// The time for which a part in doubt is repeated with its nonce. A chat surely remembers a nonce for two minutes. The
-/// time that a repetition may need to arrive is subtracted from that. Discord says "a few minutes".
+/// How long a part in doubt is repeated with its nonce. A chat surely remembers a nonce for two minutes. The time that
+/// a repetition may need to arrive is subtracted from that. Discord says "a few minutes".
 pub(crate) const REPEAT_WITHIN: Duration = Duration::from_secs(120 - LANDS_WITHIN.as_secs());
 
 /// Returns whether the chat may have forgotten a nonce that was first used at this time, before a repetition that
-/// starts now arrives. A clock that was set back proves nothing, so the nonce then counts as forgotten.
+/// starts now arrives. After the clock was set back the time since then is unknown, so the nonce counts as forgotten.
 pub(crate) fn is_forgotten(used: Timestamp, now: Timestamp) -> bool {
     now < used || now.since(used) >= REPEAT_WITHIN
 }

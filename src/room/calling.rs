@@ -15,7 +15,7 @@ use crate::admission::{Claim, ClaimKind};
 use crate::settings::LostRuns;
 use crate::values::stage::DriverStage;
 
-/// The time for which a run of another process is waited for after a restart, if no deadline is set.
+/// How long a run of another process is waited for after a restart, if no deadline is set.
 const KEPT_RUN_MAX: Duration = Duration::from_secs(600);
 
 impl Step<'_> {

@@ -119,7 +119,7 @@ impl Consult {
 /// The time that an agent may go on after its call was cancelled, until the call is dropped.
 const CANCEL_GRACE: Duration = Duration::from_secs(10);
 
-/// A call whose turn was taken away and whose agent has not returned.
+/// A call that lost its turn, while its agent has not returned.
 #[derive(Clone, Copy, Debug)]
 struct Abandoned {
     id: ActionId,
@@ -243,7 +243,7 @@ impl Calls {
         Some(call)
     }
 
-    /// Removes and returns a cancelled call whose grace is over.
+    /// Removes and returns a cancelled call after its grace.
     pub(crate) fn next_overdue(&mut self, now: Timestamp) -> Option<ActionId> {
         let at = self.abandoned.iter().position(|call| call.drop_at <= now)?;
         Some(self.abandoned.remove(at).id)

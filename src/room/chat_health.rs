@@ -7,12 +7,12 @@ use dirigent_core::Timestamp;
 use super::action::Account;
 use crate::values::error::ErrorKind;
 
-/// The time for which requests may fail, the gateway may be lost or the store may accept nothing, until the turn
-/// machine learns that the chat is away.
+/// How long requests may fail, the gateway may be lost or the store may accept no commit, until the turn machine learns
+/// that the chat is away.
 const TOLERANCE: Duration = Duration::from_secs(5);
 /// The time from one probe to the next.
 const PROBE_EVERY: Duration = Duration::from_secs(10);
-/// The time for which the newest message is awaited after a new session began.
+/// How long the newest message is awaited after a new session began.
 pub(crate) const NEWEST_WITHIN: Duration = Duration::from_secs(30);
 /// The interval at which the history is read while no events are heard.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
@@ -22,10 +22,10 @@ pub(crate) struct ChatHealth {
     trouble: Option<Box<Trouble>>,
     deaf: Option<Box<Deaf>>,
     /// The time until which the newest message is awaited. A new session began, and the missed messages are neither
-    /// read nor reported. A further loss of the gateway changes nothing in that.
+    /// read nor reported. A further loss of the gateway does not change that.
     newest_by: Option<Timestamp>,
-    /// The time since when the store accepts nothing. Then no message can be posted either, and no agent can begin its
-    /// turn.
+    /// The time since when the store accepts no commits. Then no message can be posted either, and no agent can begin
+    /// its turn.
     unstored_since: Option<Timestamp>,
     /// `true` if the turn machine knows that the chat is away.
     is_told: bool,
@@ -53,7 +53,7 @@ struct Deaf {
 }
 
 impl Trouble {
-    /// Returns the time from which on the turn machine must know.
+    /// Returns when the turn machine must know.
     fn matters_at(&self) -> Timestamp {
         if self.until.is_some() { self.since } else { self.since + TOLERANCE }
     }

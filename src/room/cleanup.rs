@@ -11,9 +11,9 @@ use super::commit::Stamp;
 use crate::values::message::Nonce;
 
 const DELETIONS_AT_ONCE: usize = 2;
-/// The most withdrawn triggers that are looked for at a time.
+/// The most withdrawn triggers that a room looks for at a time.
 const STRAYS_MAX: usize = 16;
-/// The time for which a deletion is tried. It outlasts an outage, and delays nothing.
+/// How long a deletion is tried. It outlasts an outage, and delays no post.
 const DELETION_MAX: Duration = Duration::from_secs(3_600);
 
 #[derive(Debug, Default)]
@@ -81,8 +81,7 @@ impl Cleanup {
         self.items.clear();
     }
 
-    /// Returns the next deletion whose stamp is committed and whose time has come: the message, and its author as in
-    /// `by`.
+    /// Returns the next deletion that is due and has a committed stamp: the message, and its author as in `by`.
     pub(crate) fn ready(
         &self,
         now: Timestamp,
@@ -126,7 +125,7 @@ impl Cleanup {
     }
 
     /// Checks a message with this nonce in the channel. If it is such a trigger, it is deleted once the state of this
-    /// stamp is stored, in which the trigger is no longer pending.
+    /// stamp is stored, because the trigger is no longer pending there.
     pub(crate) fn see(&mut self, nonce: Nonce, message: MessageId, stamp: Stamp) {
         let stray = self.strays.iter().position(|known| known.nonce == nonce);
         self.found(stray, message, stamp);

@@ -23,8 +23,8 @@ pub(super) struct Commands {
     pub(super) addressed: Option<Box<Addressed>>,
 }
 
-/// The time for which a webhook's copy takes the place of a deleted message. Bots that let several people speak through
-/// one account make such copies.
+/// How long a webhook's copy takes the place of a deleted message. Bots that let several people speak through one
+/// account make such copies.
 const COPIES_FOR: Duration = Duration::from_secs(10);
 pub(super) const DELETED_MAX: usize = 8;
 

@@ -36,7 +36,7 @@ pub(crate) struct CommitState {
     durability: Durability,
     attempts: Attempts,
     under_way: Option<UnderWay>,
-    /// `true` if the record of an attempt whose answer was lost may be the stored one.
+    /// `true` if an attempt without an answer may have stored its record.
     is_doubtful: bool,
     /// The refusals of the record as it is. The store has accepted none since.
     pub(crate) refused: Refusals,
@@ -253,8 +253,7 @@ impl CommitState {
         self.replaces_damaged = false;
     }
 
-    /// Records that the store has another revision. It is another process's, or that of our attempt whose answer was
-    /// lost.
+    /// Records that the store has another revision. It is another process's, or that of our attempt without an answer.
     pub(crate) fn conflict(&mut self) {
         // The record may be our own: an attempt whose answer was lost has then succeeded. Only the store can say.
         self.put_back(true);

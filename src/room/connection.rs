@@ -106,8 +106,8 @@ impl Step<'_> {
         is_news
     }
 
-    /// While the gateway is lost, reads the messages of a channel whose agents talk from time to time. Returns whether
-    /// to tell the machine that the channel is heard again.
+    /// While the gateway is lost, from time to time reads the messages of a channel with agents that talk. Returns
+    /// whether to tell the machine that the channel is heard again.
     pub(super) fn look_while_deaf(&mut self) -> bool {
         let talks = self.turns.view().speaker().is_some();
         // No message was reported in time, so the host or the session has failed. Reading is the only way to know.

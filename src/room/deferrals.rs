@@ -11,7 +11,7 @@ use crate::values::deferral_key::DeferralKey;
 #[derive(Debug, Default)]
 pub(crate) struct Deferrals {
     waiting: Vec<(AgentKey, DeferralKey)>,
-    /// The time until which they wait, if nothing happens.
+    /// The time until which they wait, unless something happens.
     until: Option<Timestamp>,
 }
 

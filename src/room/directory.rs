@@ -184,7 +184,7 @@ impl Directory {
         users.iter().filter_map(|user| self.of_user(*user)).collect()
     }
 
-    /// Returns the registered agents whose names or ids stand at the beginning of a text, each behind an `@`. Of names
+    /// Returns the registered agents with their names or ids at the beginning of a text, each behind an `@`. Of names
     /// that fit the longest counts.
     pub(crate) fn named_at_start(&self, text: &str) -> Vec<AgentKey> {
         let mut named = Vec::new();

@@ -39,7 +39,7 @@ pub(crate) struct Inbox {
     read: Option<MessageId>,
     /// Answers of agents that came too late, the newest of each agent.
     late: Vec<(AgentKey, Box<Late>)>,
-    /// The agents whose newest reply the chat refused, with the failure and the text.
+    /// The agents with a newest reply that the chat refused, with the failure and the text.
     refused: Vec<(AgentKey, PostFailure, Said)>,
     pub(super) talk: Talk,
 }

@@ -34,7 +34,7 @@ pub(crate) struct Outage {
     pub(crate) gateway: bool,
     /// `true` if only the store fails.
     pub(crate) store: bool,
-    /// The agent whose reply waits for it.
+    /// The agent with the reply that waits for it.
     pub(crate) reply_of: Option<AgentKey>,
     /// The time when that reply is given up.
     pub(crate) given_up_at: Option<Timestamp>,
@@ -129,7 +129,7 @@ impl Look<'_> {
         self.active.and_then(|active| active.inbox.post_failure(agent))
     }
 
-    /// Returns the agent whose finished reply waits until the chat takes it.
+    /// Returns the agent with a finished reply that waits until the chat takes it.
     pub(crate) fn waiting_reply(&self) -> Option<AgentKey> {
         waiting_agent(self.active?.reply.as_ref()?)
     }
@@ -227,14 +227,14 @@ impl Look<'_> {
         outbox.into_iter().flat_map(|outbox| outbox.entries())
     }
 
-    /// Returns how many messages of the discussion were given up.
+    /// Returns how many messages of the discussion this process no longer tries to post.
     pub(crate) fn given_up(&self) -> usize {
         self.unposted().filter(|unposted| unposted.state == PostState::GivenUp).count()
     }
 }
 
 impl Look<'_> {
-    /// Returns the next deadline, if nothing happens before.
+    /// Returns the next deadline, unless something happens before.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         let machine = self.turns.machine.next_deadline().map(|deadline| deadline.at);
         let own = [

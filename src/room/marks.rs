@@ -14,7 +14,7 @@ const IDS_MAX: usize = 16 * 1024;
 const IDS_UNREAD: usize = 256;
 /// The number of messages after which the channel must be read again. It is the size of a page.
 const READ_AGAIN: usize = PAGE as usize;
-/// The time for which a gap delays agents' posts, so that a missed stop acts first.
+/// How long a gap delays agents' posts, so that a missed stop acts first.
 const HOLD_BACK: Duration = Duration::from_secs(5);
 /// The most that the chat's clock and ours may differ.
 pub(super) const CLOCKS_APART: Duration = Duration::from_secs(5);

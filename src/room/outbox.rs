@@ -185,7 +185,7 @@ impl Outbox {
         self.posts.is_empty()
     }
 
-    /// Returns `true` if all remaining messages were given up, so that nothing happens before the next start.
+    /// Returns `true` if it gave up all remaining messages, so that none is posted before the next start.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.posts.iter().all(|post| post.progress == OutboxProgress::GivenUp)
     }

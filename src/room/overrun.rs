@@ -12,7 +12,7 @@ use super::turns::Turns;
 /// of the limit.
 const AHEAD_MAX: Duration = Duration::from_secs(120);
 
-/// The run whose warning was given.
+/// The run that was warned.
 #[derive(Debug, Default)]
 pub(super) struct Overruns {
     newest: Option<TurnId>,

@@ -36,7 +36,7 @@ pub(crate) enum Read {
     Poll { ticket: Ticket, after: Option<MessageId> },
 }
 
-/// The kinds of reads, in the order in which they start.
+/// The kinds of reads, in their starting order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ReadKind {
     Members,
@@ -123,7 +123,7 @@ impl Slot {
 
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
-    /// The slots that are not idle, in the order in which they start.
+    /// The slots that are not idle, in their starting order.
     slots: Vec<Slot>,
     /// Reads that newer ones have replaced. The machine must learn it.
     pub(crate) replaced: Vec<Ticket>,

@@ -185,8 +185,7 @@ impl Step<'_> {
         Some(reply)
     }
 
-    /// Handles the end of a voice request whose post was withdrawn while the request was in progress. If the post
-    /// arrived, it counts.
+    /// Handles the end of a voice request after its post was withdrawn. If the post arrived, it counts.
     pub(super) fn lingering_ended(&mut self, id: ActionId, arrived: Option<MessageId>) {
         if let Some(message) = arrived {
             self.note_own(message);
@@ -361,7 +360,7 @@ impl Step<'_> {
     }
 }
 
-/// Returns when the reply is given up, while it waits for a chat that is away.
+/// Returns when the room gives up the reply, while it waits for a chat that is away.
 pub(super) fn given_up_at(turns: &Turns, reply: &ReplyDelivery) -> Option<Timestamp> {
     let since = reply.stored().waiting_since?;
     // The machine counts from its own outage. Before its end it would grant the next turn beside this reply.

@@ -201,8 +201,8 @@ impl Step<'_> {
         })
     }
 
-    /// Adds the hints for an agent whose newest reply said nothing new, and for an observed agent, if there is room for
-    /// them.
+    /// Adds the hints for an agent that repeated with its newest reply what was said, and for an observed agent, if
+    /// there is room for them.
     fn with_hints(&self, content: String, effect: &Effect) -> String {
         let (texts, longest) = (&self.cx.settings.texts, self.cx.chat.longest_message());
         let Effect::Trigger { agent, .. } = effect else {
@@ -233,8 +233,8 @@ impl Step<'_> {
         is_held || must_wait || !is_due || !machine.wants(effect)
     }
 
-    /// Posts the head of the voice lane, for whichever account, if the post is admitted. `agent` is the agent whose
-    /// pace of triggers it counts in. `None` if it would wait too long.
+    /// Posts the head of the voice lane, for whichever account, if the post is admitted. `agent` is the agent that it
+    /// counts for in the pace of triggers. `None` if it would wait too long.
     pub(super) fn offer_post(
         &mut self,
         account: Account,

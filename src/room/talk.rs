@@ -9,7 +9,7 @@ use crate::text::repetition::{Recent, Said};
 pub(super) struct Talk {
     /// `None` while the agents are silent.
     said: Option<Box<Recent>>,
-    /// The agents whose newest reply said nothing new. They learn it with their next turn.
+    /// The agents with a newest reply that only repeated what was said. They learn it with their next turn.
     repeated: Vec<AgentKey>,
 }
 

@@ -16,8 +16,8 @@ use crate::{ChatMessage, UserId};
 /// The number of the newest messages that stay in memory although all agents got them. An agent's text in its turn is
 /// looked up among them, and an agent that is new in a conversation gets them.
 pub(super) const KEPT: usize = 50;
-/// The most stretches that are kept. An agent is owed at most half as many ranges. With fewer, the ranges of one agent
-/// pushed one another out, and were read in turn for ever.
+/// The most stretches that are kept. An agent has at most half as many ranges to get. With fewer, the ranges of one
+/// agent pushed one another out, and were read in turn for ever.
 const STRETCHES_MAX: usize = 2 * OWED_MAX;
 /// The most ids of people's messages without their texts. For older messages it is unknown whether the chat still has
 /// them.
@@ -31,7 +31,7 @@ const DROPPED_MAX: usize = 10_000;
 pub(crate) struct Texts {
     /// The messages, oldest first. Up to `reach` there are only those that came late.
     recent: VecDeque<Arc<ChatMessage>>,
-    /// The newest message whose text left memory, or never was in it.
+    /// The newest message with a text that left memory, or never was in it.
     reach: Option<MessageId>,
     /// The newest message that was heard, even if it was deleted since, because the agents' marks are compared with it.
     newest: Option<MessageId>,

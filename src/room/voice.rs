@@ -17,11 +17,11 @@ pub(crate) const NOTICE_MAX: Duration = Duration::from_secs(120);
 pub(super) struct Summons {
     /// `true` if the agent may not have heard its trigger, because the gateway was lost or the process ended.
     pub(super) again: bool,
-    /// The newest turn whose agent knows it without a message, because the host's waker called it.
+    /// The newest turn that its agent knows of without a message, because the host's waker called it.
     pub(super) called: Option<TurnId>,
 }
 
-/// A trigger that is not posted yet, or whose post has no answer.
+/// A trigger that is not posted yet, or a post of it without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OwedTrigger {
     pub(crate) ticket: Ticket,

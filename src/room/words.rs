@@ -16,7 +16,7 @@ pub(super) struct Words {
     pub(super) place: ChannelId,
     pub(super) content: String,
     pub(super) mentions: Mentions,
-    /// The agent whose pace of triggers it counts in.
+    /// The agent that it counts for in the pace of triggers.
     pub(super) paced: Option<AgentKey>,
     pub(super) reply_to: Option<MessageId>,
 }

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts the moments in which the driver learns which channels came. Within such a moment a channel may be held and
-/// not known yet.
+/// Counts how often the driver learned which channels came. Within such a moment a channel may be held and not known
+/// yet.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals(AtomicU64);
 

@@ -214,7 +214,7 @@ impl Runtime {
     }
 }
 
-/// The order in which channels are checked.
+/// The order of the channels for the check.
 #[derive(Debug, Default)]
 struct Round {
     last: Option<ChannelId>,

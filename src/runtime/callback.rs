@@ -1,4 +1,4 @@
-//! Wakes the channel in which a discussion was opened, when its result arrives there.
+//! Wakes the channel that opened a discussion when its result arrives there.
 
 use std::sync::Arc;
 

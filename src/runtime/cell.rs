@@ -102,8 +102,8 @@ impl CellState {
         told
     }
 
-    /// Notifies the waiters whose wait is over, and drops those that have gone. Waiters whose wait will never be over
-    /// are dropped, too.
+    /// Notifies the waiters with a wait that is over, and drops those that have gone. Waiters that could only wait
+    /// forever are dropped, too.
     pub(crate) fn release_waiters(&mut self) {
         let room = &self.room;
         let is_met = |awaited: Awaited| match awaited {

@@ -1,4 +1,4 @@
-//! The driver's loop, in which everything happens.
+//! The driver's loop.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -336,8 +336,8 @@ impl<'p> Loop<'p> {
         self.move_lines(now);
     }
 
-    /// Polls the rooms at the head of the lines, one after the other. If a room wants nothing there any more, the next
-    /// one has its turn at once.
+    /// Polls the rooms at the head of the lines, one after the other. If a room has no request there, the next one has
+    /// its turn at once.
     fn move_lines(&mut self, now: Timestamp) {
         // Bounded, because each of them may let the next one through.
         for _ in 0..READY_AT_ONCE {
@@ -369,7 +369,7 @@ impl<'p> Loop<'p> {
         }
     }
 
-    /// Grants turns again in channels in which another process has posted nothing for long.
+    /// Grants turns again in channels that another process has not posted in for long.
     #[cold]
     fn go_on_alone(&self, now: Timestamp) {
         for channel in self.runtime.twins.tick(now) {

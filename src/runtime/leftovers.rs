@@ -14,7 +14,7 @@ const CHANNELS_MAX: usize = 4_096;
 /// of agents' texts than they must.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
-    /// The channels, in the order in which they left memory.
+    /// The channels, the first to leave memory first.
     channels: Mutex<VecDeque<(ChannelId, Leftovers)>>,
 }
 

@@ -23,7 +23,7 @@ impl Runtime {
         standing
     }
 
-    /// Returns how this process stands to the channel, without regard to a process that knows nothing of this one.
+    /// Returns how this process stands to the channel, without regard to a process that does not know this one.
     pub(crate) fn owned(&self, channel: ChannelId) -> Standing {
         self.ownership.as_ref().map_or(Standing::Held, |ownership| ownership.standing(channel))
     }
@@ -79,7 +79,7 @@ impl Following<'_> {
         }
     }
 
-    /// Waits for the next change, and handles it in the moment in which it comes.
+    /// Waits for the next change, and handles it at once.
     async fn next_change(&self, ownership: &dyn Ownership) -> Vec<ChannelId> {
         let mut changed = ownership.changed();
         poll_fn(|cx| {

@@ -74,8 +74,8 @@ impl fmt::Display for FailedCalls {
     }
 }
 
-/// The epochs in which an agent last went offline, came online and was registered. An epoch is 0 if that did not happen
-/// in this process.
+/// The epochs when an agent last went offline, came online and was registered. An epoch is 0 if that did not happen in
+/// this process.
 #[derive(Clone, Copy, Debug, Default)]
 struct AgentEpochs {
     offline_since: u64,

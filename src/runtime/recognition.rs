@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use dirigent_core::{AgentKey, Cause, Transition};
 use rustc_hash::FxHashMap;
 
-/// The number of unrecognised replies in a row from which it is reported.
+/// The number of unrecognised replies in a row that is reported.
 const REPORTED_FROM: u32 = 3;
 
 /// The number of replies of each agent in a row that were not recognised in what was posted, in any channel.

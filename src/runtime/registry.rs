@@ -204,7 +204,7 @@ impl Registry {
         self.directory().accounts()
     }
 
-    /// Returns whether the message's author is an agent whose replies this process posts.
+    /// Returns whether the message's author is a hosted agent of this process.
     pub(crate) fn is_of_hosted(&self, message: &ChatMessage) -> bool {
         let directory = self.directory();
         matches!(directory.author(message), Author::Agent(agent) if directory.is_hosted(agent))

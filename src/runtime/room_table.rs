@@ -380,7 +380,7 @@ pub(crate) struct RoomRef {
 }
 
 impl RoomRef {
-    /// Adds a use of the same room, even if the table does not have it any more, because its actions still end in it.
+    /// Adds a use of the same room, even if the table no longer has it, because its actions still end in it.
     pub(super) fn again(&self) -> Self {
         let mut slots = self.table.slots();
         if let Some(Slot::Awake { cell, pins }) = slots.get_mut(&self.cell.id) {

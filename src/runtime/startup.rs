@@ -33,7 +33,7 @@ async fn own_account(runtime: &Runtime, discord: &dyn DiscordApi) -> Result<User
 
 impl Runtime {
     /// Reads the registry. Returns the agents that are gone and those that are new. One read is made at a time, so that
-    /// the newest list stays. The own account is asked for once, because a change of the registry needs no chat.
+    /// the newest list stays. It asks for the own account once, because a change of the registry needs no chat.
     pub(crate) async fn load_registry(&self) -> Result<Changes, RunError> {
         let _one_at_a_time = self.registry.start_load().await;
         let moderator = match self.registry.moderator() {

@@ -35,7 +35,7 @@ const SAID_EVERY: Duration = Duration::from_secs(60);
 struct Ongoing {
     since: Timestamp,
     attempts: u64,
-    /// The channels whose newest attempt failed, with the time and the reason.
+    /// The channels with a failed newest attempt, its time and its reason.
     failing: HashMap<ChannelId, (Timestamp, Arc<str>)>,
     /// The causes that were logged. Their number is limited, because a store may fail in many ways.
     said: Vec<Arc<str>>,

@@ -46,7 +46,7 @@ impl Timers {
         due.first().map(|(at, _)| *at)
     }
 
-    /// Returns the channels whose deadline has passed. A channel stays until its deadline is moved.
+    /// Returns the channels with a deadline that has passed. A channel stays until its deadline is moved.
     pub(crate) fn overdue(&self, now: Timestamp) -> Vec<ChannelId> {
         let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         due.iter().take_while(|(at, _)| *at <= now).map(|(_, channel)| *channel).collect()

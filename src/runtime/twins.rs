@@ -124,8 +124,8 @@ impl Twins {
         Some(Strange { decided, began: began.at() })
     }
 
-    /// Records such a message. It is of an agent whose replies this process posts, in a channel with turns that belongs
-    /// to this process.
+    /// Records such a message. It is of an agent that this process posts for, in a channel with turns that belongs to
+    /// this process.
     pub(crate) fn heard(&self, message: &ChatMessage, strange: Strange, now: Timestamp) {
         let Strange { decided, began } = strange;
         let mut state = self.lock();

@@ -8,7 +8,7 @@ use dirigent_core::Timestamp;
 
 use crate::ChannelId;
 
-/// The time for which a report is shown. A worker without a report for longer is dropped.
+/// How long a report is shown. A worker without a report for longer is dropped.
 const SHOWN_FOR: Duration = Duration::from_secs(15 * 60);
 /// The most workers of a channel, and the most channels. Beyond them the oldest are dropped.
 const WORKERS_MAX: usize = 16;

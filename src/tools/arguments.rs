@@ -12,6 +12,6 @@ pub(super) trait Arguments: Sized {
     fn read(fields: &Fields<'_>) -> Result<Self, ToolError>;
 
     /// Checks the arguments. It trims white space around texts, and refuses texts that are too long or empty. A second
-    /// check changes nothing.
+    /// check has no effect.
     fn checked(self) -> Result<Self, ToolError>;
 }

@@ -6,7 +6,7 @@ use super::Stamp;
 
 /// The most transitions that wait until their state is stored and listeners get them.
 pub(super) const WAITING_MAX: usize = 256;
-/// The number of transitions for which a room keeps memory while none waits.
+/// How many transitions a room keeps memory for while none waits.
 const WAITING_KEPT: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,8 @@ pub(crate) struct News {
     told: usize,
     /// The state up to which the store accepted, or refused, the transitions for its history.
     in_history: Stamp,
-    /// The number of older transitions that were dropped, because the store accepts nothing. Listeners get this number.
+    /// The number of older transitions that were dropped, because the store accepts no commits. Listeners get this
+    /// number.
     dropped: u64,
 }
 
@@ -44,8 +45,8 @@ impl News {
         self.waiting.get(self.told).is_some_and(|(stamp, _)| *stamp <= committed)
     }
 
-    /// Returns the next news for listeners: the number of dropped transitions, or the oldest transition whose state is
-    /// committed.
+    /// Returns the next news for listeners: the number of dropped transitions, or the oldest transition with a
+    /// committed state.
     pub(super) fn next(&mut self, committed: Stamp) -> Option<Announcement> {
         let (stamp, transition) = *self.waiting.get(self.told)?;
         if stamp > committed {

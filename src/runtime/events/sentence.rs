@@ -29,7 +29,7 @@ pub(super) fn write(event: &ChannelEvent, f: &mut fmt::Formatter<'_>) -> fmt::Re
     }
 }
 
-/// The reasons for which an agent has the floor.
+/// The reasons why an agent has the floor.
 const WHY: [(Cause, &str); 15] = [
     (Cause::HumanMessage, "a person wrote"),
     (Cause::AgentMessage, "another agent wrote"),

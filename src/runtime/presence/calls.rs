@@ -69,7 +69,7 @@ impl Runtime {
         self.catch_up.call(self.rooms.awaiting_agents());
     }
 
-    /// Tells a channel in memory its news. The epoch is noted under its lock, so that it misses nothing if it leaves
+    /// Tells a channel in memory its news. The epoch is noted under its lock, so that it misses no change if it leaves
     /// memory in the meantime, and learns of two changes in their order.
     pub(crate) fn tell_news(&self, cell: &Arc<RoomCell>) {
         self.update_cell(cell, None, |state, cx, now| {
