@@ -55,12 +55,12 @@ impl Pool {
         true
     }
 
-    /// Frees the place of an action that is over.
     pub(super) fn release(&mut self, account: AccountKey) {
         let Places { taken, taken_by, .. } = &mut self.places;
         *taken = taken.saturating_sub(1);
         if let Some(by) = taken_by.get_mut(&account) {
             *by = by.saturating_sub(1);
+            // Memory depends on the agents that run now, and not on those that ever did.
             if *by == 0 {
                 taken_by.remove(&account);
             }

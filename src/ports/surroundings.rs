@@ -19,7 +19,6 @@ pub(crate) const TRANSCRIPT_MAX: usize = 100;
 /// Looks up who is here, and what was said.
 #[async_trait]
 pub(crate) trait Surroundings: Send + Sync {
-    /// Returns a registered agent.
     fn identity(&self, agent: &AgentId) -> Option<Identity>;
 
     /// Returns whether the library calls the agent, and the agent has an account that can be mentioned.
@@ -73,10 +72,8 @@ impl Around {
 /// The surroundings of a turn that no driver gave.
 #[derive(Clone, Default)]
 pub(super) struct Given {
-    /// The agent itself, and the others.
     pub(super) agents: Vec<Identity>,
     pub(super) history: Vec<Arc<ChatMessage>>,
-    /// The topic of the discussion.
     pub(super) guide: Option<String>,
 }
 

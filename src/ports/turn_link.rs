@@ -36,7 +36,6 @@ impl TurnLink {
         Self { paused: paused.into(), ..Self::default() }
     }
 
-    /// Takes the oldest waiting message.
     pub(super) fn take(&self) -> Option<Arc<ChatMessage>> {
         self.injected().waiting.pop_front()
     }
@@ -71,7 +70,6 @@ impl TurnLink {
         self.cancelled.load(Ordering::Acquire)
     }
 
-    /// Waits until the turn is taken away.
     pub(crate) async fn cancelled(&self) {
         self.until(|| self.is_cancelled()).await;
     }
@@ -103,13 +101,11 @@ impl TurnLink {
         self.until(|| !self.is_paused() || self.is_cancelled()).await;
     }
 
-    /// Marks that the turn takes longer than it should.
     pub(crate) fn mark_slow(&self) {
         self.slow.store(true, Ordering::Release);
         self.tell();
     }
 
-    /// Marks that the turn waits, or goes on.
     pub(crate) fn pause(&self, paused: bool) {
         self.paused.store(paused, Ordering::Release);
         self.tell();

@@ -102,7 +102,6 @@ impl OutboxMessage {
         Self { kind, to, after, at: now, tried: false, parts: parts.collect() }
     }
 
-    /// Returns the next message to post.
     pub(crate) fn next(&self) -> Option<&OutgoingPart> {
         self.parts.iter().find(|part| part.posted.is_none())
     }

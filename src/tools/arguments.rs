@@ -5,10 +5,8 @@ use super::fields::Fields;
 
 /// The arguments of one tool.
 pub(super) trait Arguments: Sized {
-    /// The tool's name.
     const TOOL: &'static str;
 
-    /// Reads the arguments as they were written.
     fn read(fields: &Fields<'_>) -> Result<Self, ToolError>;
 
     /// Checks the arguments. It trims white space around texts, and refuses texts that are too long or empty. A second

@@ -71,7 +71,6 @@ struct Author {
     told: Option<Arc<str>>,
     /// The name in lines.
     name: String,
-    /// The form that is compared to find similar names.
     folded: String,
 }
 
