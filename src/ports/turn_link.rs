@@ -86,6 +86,7 @@ impl TurnLink {
         call: impl Future<Output = T> + Unpin,
     ) -> Option<T> {
         let is_dropped = || self.dropped.load(Ordering::Acquire);
+        // A call that is dropped before its first poll must not begin.
         if is_dropped() {
             return None;
         }
@@ -115,6 +116,7 @@ impl TurnLink {
         let woken = self.changed.notified();
         tokio::pin!(woken);
         loop {
+            // Before the check, so that a change between the check and the wait is not missed.
             woken.as_mut().enable();
             if is_so() {
                 return;
@@ -140,6 +142,7 @@ impl TurnLink {
     /// Marks that the agent has answered. Returns whether it took every message that it got.
     pub(crate) fn close(&self) -> bool {
         let mut injected = self.injected();
+        // A message that comes from now on is for the next turn, because this answer did not see it.
         injected.is_closed = true;
         injected.waiting.is_empty()
     }

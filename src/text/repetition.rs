@@ -267,7 +267,7 @@ impl Reply {
         if denies {
             add(&mut self.claims, 1);
         }
-        // A question is no copy of a statement with the same words (finding F29).
+        // A question with the words of an earlier statement once counted as its copy.
         if self.asks {
             add(&mut self.claims, ASKS);
         }
