@@ -258,7 +258,6 @@ impl Explanation {
         }
     }
 
-    /// Replaces the names of the agents.
     pub(crate) fn with_names(mut self, name: impl Fn(&AgentId) -> String) -> Self {
         self.speaker = self.speaker.as_ref().map(|speaker| AgentId::from(name(speaker)));
         self.agent = AgentId::from(name(&self.agent));

@@ -81,7 +81,6 @@ impl fmt::Display for Missing {
 }
 
 impl Participants {
-    /// Replaces the names of the agents.
     pub(crate) fn with_names(mut self, name: impl Fn(&AgentId) -> String) -> Self {
         let missing = self.missing.iter_mut().map(|missing| &mut missing.agent);
         for agent in self.taking_turns.iter_mut().chain(missing) {

@@ -30,7 +30,6 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// Creates a permit in a channel without turns.
     pub(crate) const fn unmanaged() -> Self {
         Self { reason: Reason::Unmanaged, turn: None, anchor: None, was_running: false, hold: None }
     }

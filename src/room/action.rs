@@ -93,7 +93,6 @@ pub(crate) struct ConsultRequest {
     pub(crate) messages: Vec<Arc<ChatMessage>>,
 }
 
-/// The outcome of an action.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// The record is stored under this revision.

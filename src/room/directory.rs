@@ -126,7 +126,6 @@ impl Directory {
         self.registered().filter(|key| newer.user(*key).is_none()).collect()
     }
 
-    /// Returns the key of a registered agent.
     pub(crate) fn key(&self, agent: &AgentId) -> Option<AgentKey> {
         self.key_of_known(agent).filter(|key| self.user(*key).is_some())
     }

@@ -29,7 +29,6 @@ impl LostConnections {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records that all connections stand again.
     pub(crate) fn clear(&self) {
         self.lost().clear();
     }

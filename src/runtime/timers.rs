@@ -36,7 +36,6 @@ impl Timers {
         }
     }
 
-    /// Notifies the driver that something else may be due earlier now.
     pub(crate) fn wake(&self) {
         self.changed.notify_one();
     }

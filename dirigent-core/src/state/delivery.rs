@@ -10,7 +10,6 @@ pub(crate) const PIECES_MAX: usize = 6;
 
 /// The number of posts that Discord accepts in one channel within [`POST_WINDOW`]. It holds the next one back.
 pub(crate) const POSTS_MAX: usize = 5;
-/// The time window of [`POSTS_MAX`].
 const POST_WINDOW: Duration = Duration::from_secs(5);
 
 /// The reply of the turn under way: its pieces so far, by ascending id, and the end that the last one must have.

@@ -5,7 +5,6 @@ use core::time::Duration;
 
 use crate::{AgentKey, Timestamp};
 
-/// The period of a cap.
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// A turn with a reply, which counts towards the cap of its agent.

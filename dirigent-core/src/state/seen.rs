@@ -8,7 +8,6 @@ use crate::{MessageId, RunId};
 
 /// The most message ids that are remembered one by one.
 pub(crate) const MESSAGES_MAX: usize = 256;
-/// The most runs that are remembered.
 pub(crate) const RUNS_MAX: usize = 32;
 
 /// The recent message ids and runs. An idle channel has forgotten all of them except two numbers.

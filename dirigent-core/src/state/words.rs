@@ -45,7 +45,6 @@ impl Words {
         span.is_some()
     }
 
-    /// Takes the queued messages for this grant.
     pub(crate) fn take_queued(&mut self) -> Option<Span> {
         self.queue.existing().and_then(Option::take)
     }
