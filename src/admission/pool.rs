@@ -10,7 +10,7 @@ use crate::ChannelId;
 #[derive(Debug)]
 pub(super) struct Pool {
     places: Places,
-    /// The rooms that wait, each with the account that it needs a place of.
+    /// The rooms that wait, each with the account that it waits for.
     line: Line<AccountKey>,
 }
 

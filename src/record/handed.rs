@@ -43,7 +43,7 @@ impl Handed {
         Self { agent, until: None, owed: Vec::new(), ahead: Vec::new() }
     }
 
-    /// Makes this value equal to the other. For most agents it is empty, and then the copy is cheap.
+    /// Makes this value equal to the other. Most agents have got everything, and then the copy is cheap.
     pub(crate) fn copy(&mut self, other: &Self) {
         (self.agent, self.until) = (other.agent, other.until);
         if self.owed.len() | other.owed.len() | self.ahead.len() | other.ahead.len() > 0 {

@@ -165,8 +165,7 @@ impl Active {
     pub(super) fn abandon(&mut self, now: Timestamp) {
         let Self { calls, consult, signals, voice, cleanup, .. } = self;
         let left = calls.abandon(now).into_iter();
-        // Their agents may still be running, so each keeps its ten seconds of grace although no room keeps the time for
-        // it.
+        // Their agents may still run, so each keeps its ten seconds of grace, although no room counts them.
         signals.extend(left.map(|(id, drop_at)| Signal::Leave { id, drop_at }));
         let consult = consult.take().and_then(|consult| consult.under_way);
         signals.extend(consult.map(Signal::DropConsult));

@@ -65,8 +65,7 @@ pub(super) fn addressed(directory: &Directory, message: &ChatMessage) -> Option<
 /// all.
 pub(super) fn is_for_another(directory: &Directory, message: &ChatMessage) -> bool {
     let is_another = |user: UserId| {
-        // A bot that is no agent is not a person either. "<@music-bot> play" once counted as talk between people and
-        // woke no agent.
+        // A bot that is no agent is no person either. "<@music-bot> play" once woke no agent, as talk between people.
         let is_bot = message.mentioned_bots.contains(&user)
             || directory.moderator() == Some(user)
             || directory.of_user(user).is_some();

@@ -18,8 +18,8 @@ pub(crate) fn is_forgotten(used: Timestamp, now: Timestamp) -> bool {
     now < used || now.since(used) >= REPEAT_WITHIN
 }
 
-/// Returns the first use of a nonce after the clock was set back by at least this much. From then on the nonce counts
-/// as forgotten.
+/// Returns the first use of a nonce after the clock was set back by at least this much. The nonce then counts as
+/// forgotten.
 pub(crate) fn aged(used: Timestamp, by: Duration) -> Timestamp {
     used.saturating_sub(by + REPEAT_WITHIN)
 }
@@ -138,8 +138,7 @@ impl Attempts {
         self.is_asked = retry_after.is_some();
         let wait = retry_after.unwrap_or_else(|| {
             let doubled = first.saturating_mul(1 << self.doubled.min(16)).min(longest);
-            // A wait that the other side chose does not count as one of ours, so the doubling goes on from where it
-            // was.
+            // A wait that the other side chose does not count, so the doubling goes on from where it was.
             self.doubled = self.doubled.saturating_add(1);
             doubled
         });

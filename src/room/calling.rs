@@ -103,8 +103,7 @@ impl Step<'_> {
     /// Takes the permission from the call in progress. Its agent learns it at once.
     pub(super) fn cancel_call(&mut self, agent: AgentKey, run: Option<RunId>) {
         if let Some(call) = self.lanes.calls.cancel(self.now, agent, run) {
-            // An agent that takes too long over a message may do so in each turn, so that counts as a failure. A stop
-            // does not.
+            // An agent that takes too long over a message may do so in each turn, so it counts as a failure.
             if self.turns.view().pause().is_some() {
                 self.lanes.inbox.taken_away(agent);
             } else {
@@ -177,8 +176,7 @@ impl Step<'_> {
         let _ = self.turns.submit(cx, self.now, &Input::RunsLost { rerun });
     }
 
-    /// Keeps a run that goes on in another process. If it has no deadline it gets one, because that process may be
-    /// gone.
+    /// Keeps a run that goes on in another process. It gets a deadline, because that process may be gone.
     fn keep_run(&mut self) {
         let machine = &self.turns.machine;
         let State { floor, reminders, .. } = &machine.snapshot().state;

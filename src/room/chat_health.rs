@@ -24,8 +24,7 @@ pub(crate) struct ChatHealth {
     /// The time until which the newest message is awaited. A new session began, and the missed messages are neither
     /// read nor reported. A further loss of the gateway does not change that.
     newest_by: Option<Timestamp>,
-    /// The time since when the store accepts no commits. Then no message can be posted either, and no agent can begin
-    /// its turn.
+    /// The time since when the store accepts no commits. Then no message is posted either, and no turn begins.
     unstored_since: Option<Timestamp>,
     /// `true` if the turn machine knows that the chat is away.
     is_told: bool,
@@ -47,8 +46,7 @@ struct Trouble {
 struct Deaf {
     since: Timestamp,
     look_at: Timestamp,
-    /// `true` if the connection is back with a new session. The channel counts as unheard until the missed messages are
-    /// known.
+    /// `true` if the connection is back with a new session. The channel is unheard until the missed messages are known.
     stands: bool,
 }
 
@@ -92,8 +90,8 @@ impl ChatHealth {
         self.unstored_since
     }
 
-    /// Returns the end of the wait that the chat or the pace asks for, if that is the only wait and the turn machine
-    /// knows it.
+    /// Returns the end of the wait that the chat or the pace asks for, if that is the only wait, and the machine knows
+    /// it.
     pub(crate) fn limited_until(&self) -> Option<Timestamp> {
         let is_all = self.deaf.is_none() && self.unstored_since.is_none();
         self.trouble.as_ref().filter(|_| is_all && self.is_told)?.until

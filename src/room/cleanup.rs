@@ -52,8 +52,7 @@ impl Cleanup {
         (stamp, stays): (Stamp, Option<Timestamp>),
     ) {
         let known = self.items.iter_mut().find(|item| item.message == message);
-        // One message may have to go for two reasons, for example as a stale trigger and as a stray. It is deleted
-        // once.
+        // A message may have to go for two reasons, for example as a stale trigger and a stray. It is deleted once.
         if let Some(known) = known.filter(|known| ticket.is_none() || known.ticket.is_none()) {
             known.ticket = known.ticket.or(ticket);
             return;
@@ -114,8 +113,7 @@ impl Cleanup {
         done.map_or((None, None), |item| (item.ticket, item.by))
     }
 
-    /// Records a withdrawn trigger with this nonce that may be in the channel. `post` is the action that still posts
-    /// it.
+    /// Records a withdrawn trigger with this nonce that may be in the channel. `post` is the action that posts it.
     pub(crate) fn look_for(&mut self, nonce: Nonce, post: Option<ActionId>) {
         self.strays.push_back(Stray { nonce, post });
         // These posts may never arrive, so the list is bounded.

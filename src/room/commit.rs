@@ -202,8 +202,7 @@ impl CommitState {
         history_max: usize,
         pool: &mut BufferPool,
     ) -> Option<CommitTerms> {
-        // While a doubt is cleared up nothing is stored, because the store may hold our own record under an unknown
-        // revision.
+        // In doubt nothing is stored, because the store may hold our own record under an unknown revision.
         let is_free = self.under_way.is_none() && self.read_back == ReadBack::No;
         let may = !self.taken_over && !self.is_clean() && is_free;
         if !may || !self.is_due(now) {
@@ -305,8 +304,7 @@ impl CommitState {
             self.is_doubtful |= failure.certainty == Certainty::Unknown;
         }
         if is_refusal {
-            // A refusal has a wait of its own, up to an hour. The short waits of a store that is away would retry it
-            // all the time.
+            // A refusal waits up to an hour. The short waits of a store that is away would retry it all the time.
             self.attempts = Attempts::default();
             self.refused.again(now, stamp, self.changed);
         } else {

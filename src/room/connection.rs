@@ -12,8 +12,7 @@ pub(crate) enum Gateway {
     Reconnected,
     /// The gateway serves the channel again, and the chat says that no message of the channel is newer than this one.
     Newest(MessageId),
-    /// The gateway serves the channel. Its conversation began at that moment, behind this message, and none of it was
-    /// heard.
+    /// The gateway serves the channel. Its conversation began then, behind this message, and none of it was heard.
     Unheard {
         /// The highest id from before, if it is known.
         after: Option<MessageId>,

@@ -70,8 +70,7 @@ pub(super) enum Looked {
 }
 
 impl Delivery {
-    /// Continues with a message that an earlier process was posting. That process may have made an attempt just before
-    /// it ended.
+    /// Continues with a message that an earlier process was posting, and may have tried just before its end.
     pub(super) fn restored(doubt: Option<Timestamp>, now: Timestamp) -> Self {
         Self { doubt, lands_until: Some(now + LANDS_WITHIN), ..Self::default() }
     }
@@ -136,8 +135,7 @@ impl Delivery {
         }
         let (page, is_full) = page_after(page, Some(search.after), usize::from(PAGE));
         if page.is_empty() {
-            // A chat answers with an empty page if it hides the history. Taken as proof, this posted a part twice after
-            // a restart.
+            // A chat that hides the history answers with an empty page. Taken as proof, it posted a part twice.
             if facts.may_be_hidden {
                 self.search = Some(Search { may_be_hidden: true, ..search });
             } else {
@@ -204,8 +202,7 @@ impl Delivery {
         may_repeat
     }
 
-    /// Shifts all times back after the clock was set back by `by`. The nonce of a message in doubt then counts as
-    /// forgotten.
+    /// Shifts all times back after the clock was set back by `by`. The nonce in doubt then counts as forgotten.
     pub(super) fn move_back(&mut self, by: Duration) {
         self.attempts.move_back(by);
         self.lands_until = self.lands_until.map(|until| until.saturating_sub(by));

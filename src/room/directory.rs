@@ -110,8 +110,7 @@ impl Directory {
         self.has_observed
     }
 
-    /// Returns the agents that are registered here, and that the older directory did not have, or had with another
-    /// account.
+    /// Returns the agents that are registered here, and that the older directory lacked or had with another account.
     pub(crate) fn new_since(&self, older: &Self) -> Vec<AgentKey> {
         self.registered().filter(|key| older.user(*key) != self.user(*key)).collect()
     }
@@ -183,7 +182,7 @@ impl Directory {
         users.iter().filter_map(|user| self.of_user(*user)).collect()
     }
 
-    /// Returns the registered agents with their names or ids at the beginning of a text, each behind an `@`. Of names
+    /// Returns the registered agents that a text names at its beginning, each by its name or id behind an `@`. Of names
     /// that fit the longest counts.
     pub(crate) fn named_at_start(&self, text: &str) -> Vec<AgentKey> {
         let mut named = Vec::new();

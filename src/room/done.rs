@@ -41,8 +41,7 @@ impl Step<'_> {
                 }
             }
             Some((Trouble::Definite, _)) | None => {
-                // Everything that waited for the chat is tried at once, so that a reply leaves within seconds of the
-                // chat's return.
+                // Everything that waited is tried at once, so that a reply leaves within seconds of the chat's return.
                 if chat.answered(account, is_post) {
                     self.lanes.retry_now();
                     self.tell_chat();
@@ -110,8 +109,7 @@ impl Step<'_> {
             return;
         };
         if !own {
-            // The head was withdrawn while this was on its way. What arrived must still be deleted, or counts as
-            // posted.
+            // The head was withdrawn meanwhile. What arrived must still be deleted, or counts as posted.
             return self.lingering_ended(id, result.ok());
         }
         // The answer may be lost, while the event shows that the post arrived.

@@ -10,8 +10,7 @@ use super::step::Step;
 use crate::ChatMessage;
 
 impl Step<'_> {
-    /// Returns whether all messages for this turn are in memory. If not, they are read, and the run waits for them for
-    /// a while.
+    /// Returns whether all messages for this turn are in memory. If not, they are read, and the run waits for a while.
     pub(super) fn is_ready(&mut self, agent: AgentKey, turn: TurnId) -> bool {
         self.lanes.inbox.is_in_memory(agent) || self.prepare_handout(agent, turn).is_some()
     }

@@ -82,8 +82,7 @@ impl Step<'_> {
         };
         let answer = self.turns.submit(cx, self.now, &input);
         let is_new = answer.is_ok();
-        // An id below those that were read proves nothing, because our clock may be ahead of the chat's, or the event
-        // may be late.
+        // A lower id than those that were read proves nothing: our clock may be ahead, or the event may be late.
         let is_known = is_known && answer == Err(Refusal::RepeatedMessage);
         let is_said =
             !is_hidden && (digest.kind != MessageKind::System || author != Author::Moderator);
@@ -231,8 +230,7 @@ impl Step<'_> {
     fn is_recent(&self, sent: Timestamp) -> bool {
         let wake_max = self.cx.settings.time_limits.missed_wake_max;
         let outage_max = self.turns.machine.config().deadlines.outage_max;
-        // The shorter limit is for a process that was down: a person who writes to a bot that is off does not wait for
-        // it.
+        // The shorter limit is for a process that was down, because people do not wait for a bot that is off.
         let most = if sent >= self.cx.up_since.at() { wake_max.max(outage_max) } else { wake_max };
         self.now.since(sent) < most
     }

@@ -187,8 +187,7 @@ impl Found {
         }
         let bytes = length(message);
         if message.is_by_person() {
-            // One message always fits, because an agent could otherwise never get a message that is longer than the
-            // limit.
+            // One message always fits, or an agent could never get a message that is longer than the limit.
             let fits = self.words == 0 || self.bytes + bytes <= self.bounds.bytes;
             if self.is_full() || !fits {
                 self.is_over = true;
@@ -206,8 +205,8 @@ impl Found {
     /// bots. Returns how many of agents and bots are left out.
     fn fit(&mut self) -> usize {
         if self.is_over {
-            // What follows the last word that fits comes with the next turn, so that no agent sees an answer without
-            // its question.
+            // What follows the last word that fits comes with the next turn, so that no answer comes before its
+            // question.
             let newest = self.newest_word;
             self.messages.retain(|message| Some(message.id) <= newest);
         }
@@ -319,8 +318,7 @@ impl Inbox {
         })
     }
 
-    /// Records a message that repeats a deleted one. An agent that got that one, and everything since, does not get
-    /// this one.
+    /// Records a message that repeats a deleted one. An agent that got that one, and all since, does not get it.
     pub(crate) fn remember_copy(&mut self, original: MessageId, message: Arc<ChatMessage>) {
         let (id, before) = (message.id, self.texts.newest());
         self.remember(message);
@@ -372,8 +370,7 @@ impl Inbox {
         self.readers.iter_mut().find(|reader| reader.handed.agent == agent)
     }
 
-    /// Records that this agent takes turns here. A new agent gets the recent messages, and those that no other agent
-    /// got yet.
+    /// Records that this agent takes turns here. A new agent gets the recent messages, and those that no agent got yet.
     pub(crate) fn meet(&mut self, agent: AgentKey) {
         self.met(agent);
     }
@@ -444,8 +441,7 @@ impl Inbox {
         self.search(handed, turn, own, bounds, gives_up, done_without)
     }
 
-    /// Finds the messages after those that an agent got. `lost` is the number of people's messages that it does
-    /// without.
+    /// Finds the messages after those that an agent got. `lost` is how many of people's messages it does without.
     fn search(
         &self,
         handed: &Handed,
@@ -769,8 +765,7 @@ impl Inbox {
         if let Some((first, last)) = rest.zip(self.texts.newest()) {
             keep(Span { first, last });
         }
-        // While no agent was met, none got any message. An agent that reads the channel itself has got those up to
-        // `read`.
+        // While no agent was met, none got a message. An agent that reads the channel itself has those up to `read`.
         if !self.readers.iter().any(|reader| reader.is_met) {
             self.texts.words_after(self.read).into_iter().for_each(keep);
         }

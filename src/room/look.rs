@@ -207,8 +207,7 @@ impl Look<'_> {
         self.first_attempt(kind) != FirstAttempt::Pending
     }
 
-    /// Returns whether the message is in its channel, as far as this process knows. A room that was taken over shows
-    /// nothing.
+    /// Returns whether the message is in its channel, as far as is known. A room that was taken over shows nothing.
     pub(crate) fn is_posted(&self, kind: OutboxKind) -> bool {
         !self.turns.commit.is_taken_over() && self.first_attempt(kind) == FirstAttempt::Posted
     }

@@ -8,11 +8,10 @@ use dirigent_core::{PhaseKind, Timestamp, TurnId};
 use super::action::Signal;
 use super::turns::Turns;
 
-/// The longest time between the warning and the deadline. For a run with a limit below four times this, it is a quarter
-/// of the limit.
+/// The longest time between the warning and the deadline. For a run with a short limit it is a quarter of that.
 const AHEAD_MAX: Duration = Duration::from_secs(120);
 
-/// The run that was warned.
+/// The run that a warning was given for.
 #[derive(Debug, Default)]
 pub(super) struct Overruns {
     newest: Option<TurnId>,

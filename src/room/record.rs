@@ -81,8 +81,7 @@ impl Room {
             let anchor = machine.view().anchor();
             let restored = |outgoing| ReplyDelivery::restored(outgoing, anchor, at, now);
             let reply = record.outgoing.map(restored);
-            // A dormant channel with untaken words was woken for them before it was stored. Each load would wake it
-            // again.
+            // A dormant channel with untaken words was woken for them before. Each load would wake it again.
             let view = machine.view();
             let paused = view.pause().is_some()
                 || view.chat_away_since().is_some()
@@ -173,8 +172,7 @@ impl Room {
         self.turns.machine.snapshot().clone()
     }
 
-    /// Adds an older message that the record does not know. In a channel without turns this alone is no reason to store
-    /// anything.
+    /// Adds an older message that the record does not know. In a channel without turns it is not stored for this alone.
     pub(crate) fn know_newest(&mut self, newest: Option<dirigent_core::MessageId>) {
         let turns = &mut self.turns;
         let Some(id) = newest.filter(|newest| turns.view().newest() < Some(*newest)) else {

@@ -14,8 +14,7 @@ const WAIT_MAX: Duration = Duration::from_secs(3_600);
 /// The longest wait if the record has changed since.
 const WAIT_CHANGED_MAX: Duration = Duration::from_secs(600);
 
-/// Returns whether such an error of the store refuses the record as it is, so that a repetition would meet the same
-/// error.
+/// Returns whether such an error of the store refuses the record as it is, so that a repetition is in vain.
 pub(crate) const fn is_refusal(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Invalid | ErrorKind::Unsupported)
 }

@@ -463,8 +463,7 @@ impl Outgoing {
     }
 }
 
-/// Returns the message that the next part follows: the last known part, or the message that was known before the first
-/// part.
+/// Returns the message that the next part follows: the last known part, or the message before the first part.
 fn behind(outgoing: &Outgoing) -> MessageId {
     outgoing.after.max(newest_posted(outgoing)).unwrap_or(MessageId::new(0))
 }

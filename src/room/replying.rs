@@ -161,8 +161,7 @@ impl Step<'_> {
         })
     }
 
-    /// Makes the unposted part of the reply the agent's late answer. While a part is on its way, that part is not known
-    /// yet.
+    /// Makes the unposted part of the reply the agent's late answer. A part on its way is not known yet.
     fn hand_reply_back(&mut self, failure: Option<PostFailure>) -> Option<ReplyDelivery> {
         let reply = self.lanes.reply.take()?;
         let is_head = self.lanes.voice.head() == Some(VoiceItem::Reply);

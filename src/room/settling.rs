@@ -12,8 +12,7 @@ impl Step<'_> {
     pub(super) fn settle(&mut self) {
         self.sort();
         self.cancel_replaced();
-        // Each round starts, ends or withdraws something, so the bound is never reached. It keeps a mistake from
-        // spinning.
+        // Each round starts, ends or withdraws something. The bound is for a mistake, which must not spin.
         let mut goes_on = true;
         for _ in 0..64 {
             goes_on = self.settle_one();
@@ -53,8 +52,7 @@ impl Step<'_> {
             || self.wake_for_pending()
     }
 
-    /// Cancels a call that another run replaced. An agent that the library calls may ask at the gate itself, under
-    /// another name.
+    /// Cancels a call that another run replaced. A hosted agent may ask at the gate itself, under another name.
     fn cancel_replaced(&mut self) {
         let Some((agent, run)) = self.lanes.calls.current().map(|call| (call.agent, call.run))
         else {

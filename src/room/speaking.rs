@@ -307,8 +307,7 @@ impl Step<'_> {
         }
     }
 
-    /// Settles the head of the voice lane. After a reminder a hosted initiator is called, whatever the outcome of the
-    /// post was.
+    /// Settles the head of the voice lane. After a reminder a hosted initiator is called, even if the post failed.
     fn head_done(&mut self, effect: Effect, settlement: Settlement) {
         self.lanes.voice.pop();
         let Some(ticket) = effect.ticket() else {

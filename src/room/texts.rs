@@ -19,8 +19,7 @@ pub(super) const KEPT: usize = 50;
 /// The most stretches that are kept. An agent has at most half as many ranges to get. With fewer, the ranges of one
 /// agent pushed one another out, and were read in turn for ever.
 const STRETCHES_MAX: usize = 2 * OWED_MAX;
-/// The most ids of people's messages without their texts. For older messages it is unknown whether the chat still has
-/// them.
+/// The most ids of people's messages without their texts. Older ones may be gone from the chat.
 const DROPPED_MAX: usize = 10_000;
 
 /// The messages of a channel that are in memory.

@@ -149,8 +149,7 @@ impl Turns {
         }
     }
 
-    /// Records that the agent of this trigger is called. The trigger is settled, and the machine learns it with its
-    /// next input.
+    /// Records that the agent of this trigger is called, which settles it. The machine learns it with its next input.
     pub(super) const fn call_begun(&mut self, trigger: Option<Ticket>, now: Timestamp) {
         self.begun = match trigger {
             Some(ticket) => Some((ticket, now)),

@@ -21,7 +21,7 @@ pub(super) struct Summons {
     pub(super) called: Option<TurnId>,
 }
 
-/// A trigger that is not posted yet, or a post of it without an answer.
+/// A trigger that is not posted yet, or was posted without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OwedTrigger {
     pub(crate) ticket: Ticket,

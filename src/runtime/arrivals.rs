@@ -2,8 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts how often the driver learned which channels came. Within such a moment a channel may be held and not known
-/// yet.
+/// Counts the moments when the driver learns which channels came. Meanwhile a channel may be held and not known yet.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals(AtomicU64);
 

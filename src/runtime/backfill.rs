@@ -50,8 +50,7 @@ impl Backfilling<'_> {
                     if !wanted.is_empty() {
                         reading.push(Box::pin(self.bring_up_to_date(wanted, Runtime::tell_gap)));
                     }
-                    // These channels open a gap whatever they know, because the message that was pushed is lost to
-                    // them.
+                    // These open a gap whatever they know, because the message that was pushed is lost to them.
                     if !unloaded.is_empty() {
                         reading.push(Box::pin(self.bring_up_to_date(unloaded, open_gap)));
                     }

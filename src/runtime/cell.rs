@@ -102,7 +102,7 @@ impl CellState {
         told
     }
 
-    /// Notifies the waiters with a wait that is over, and drops those that have gone. Waiters that could only wait
+    /// Notifies the waiters that got what they waited for, and drops those that have gone. Waiters that could only wait
     /// forever are dropped, too.
     pub(crate) fn release_waiters(&mut self) {
         let room = &self.room;

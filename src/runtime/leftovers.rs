@@ -14,7 +14,7 @@ const CHANNELS_MAX: usize = 4_096;
 /// of agents' texts than they must.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
-    /// The channels, the first to leave memory first.
+    /// The channels. Those that left memory first are at the front.
     channels: Mutex<VecDeque<(ChannelId, Leftovers)>>,
 }
 

@@ -70,8 +70,7 @@ impl Following<'_> {
             if came.is_empty() {
                 continue;
             }
-            // Another process may have registered agents a moment ago. A channel with one known agent would keep no
-            // turns.
+            // Another process may have just registered agents, and with one known agent a channel keeps no turns.
             if let Err(error) = runtime.reload_registry().await {
                 tracing::error!(%error, "the registry could not be read; the old one stays");
             }
@@ -83,8 +82,7 @@ impl Following<'_> {
     async fn next_change(&self, ownership: &dyn Ownership) -> Vec<ChannelId> {
         let mut changed = ownership.changed();
         poll_fn(|cx| {
-            // While the change is polled a channel may be held and not known yet, so no caller may take it for one
-            // without turns.
+            // Meanwhile a channel may be held and not known yet, so no caller may take it for one without turns.
             let _arriving = self.runtime.arrivals.begin();
             let told = changed.as_mut().poll(cx);
             if let Poll::Ready(came) = &told {

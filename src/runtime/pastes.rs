@@ -47,8 +47,7 @@ impl Pastes {
         messages.iter().any(|message| paste(message).is_some())
     }
 
-    /// Writes the texts of pastes into these messages, which are ordered oldest first. Files that cannot be read stay
-    /// files.
+    /// Writes the texts of pastes into these messages, oldest first. Files that cannot be read stay files.
     pub(crate) async fn read_into(&self, messages: &mut [Arc<ChatMessage>]) {
         if Self::are_among(messages) {
             self.read_all(messages).boxed().await;

@@ -173,8 +173,7 @@ impl Performer {
             return answered(AgentAnswer::Failed, true);
         };
         let turn = self.turn_of(room.id, name, request, &link);
-        // There is one of these futures for each agent that runs, so each part is in it once, and rare parts have boxes
-        // of their own.
+        // Each agent that runs has one of these futures, so each part is in it once, and rare parts are boxed.
         let speaking = async {
             let spoken = if let Some(spawn) = &self.spawn_calls {
                 self.speak_elsewhere(spawn, (room.id, agent), &hosted, turn)

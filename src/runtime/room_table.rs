@@ -33,8 +33,7 @@ struct Loading {
     guards: usize,
 }
 
-/// A channel that the store knows. The fields are flat, because there may be a million of these, and nested values take
-/// more room.
+/// A channel that the store knows. The fields are flat, because there may be a million, and nested ones take more.
 #[derive(Debug)]
 pub(super) enum Slot {
     /// The channel is only in the store, as an earlier process or another one left it.
@@ -328,8 +327,7 @@ impl RoomTable {
         }
     }
 
-    /// Removes the channel from the table. Users that still hold its room cannot change anything. Returns whether it
-    /// was there.
+    /// Removes the channel from the table. Users of its room cannot change anything. Returns whether it was there.
     pub(crate) fn forget(&self, channel: ChannelId) -> bool {
         let forgotten = self.slots().remove(&channel);
         self.shelf.take(channel);
@@ -340,8 +338,7 @@ impl RoomTable {
         forgotten.is_some()
     }
 
-    /// Releases a room that another process has taken over. Its next event loads it again. Returns whether the table
-    /// had this room.
+    /// Releases a room that another process has taken over. Its next event loads it again. Returns whether it was here.
     pub(crate) fn release_taken_over(&self, cell: &Arc<RoomCell>) -> bool {
         // Locked before the table, because a room asks the adapter, and the adapter may ask the table under a lock of
         // its own. The other order once ended in a deadlock.

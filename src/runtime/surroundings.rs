@@ -117,8 +117,7 @@ impl Surroundings for Runtime {
     }
 }
 
-/// Returns the conversation on a page, oldest first, with the names of agents. Stop and resume words are not part of
-/// it.
+/// Returns the conversation on a page, oldest first, with the names of agents. It has no stop and resume words.
 fn said_of(
     directory: &Directory,
     settings: &Settings,

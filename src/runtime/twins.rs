@@ -21,8 +21,7 @@ use tokio::sync::Notify;
 use crate::values::message::Began;
 use crate::{ChannelId, ChatMessage};
 
-/// The time after its start, or after it took a channel over, for which this process may hear posts of the process
-/// before it.
+/// The time after its start, or after it took a channel over, in which this process may hear posts of the one before.
 const SETTLES: Duration = Duration::from_secs(2 * 60);
 /// The time after which a process without posts counts as gone.
 const GONE_AFTER: Duration = Duration::from_secs(10 * 60);
@@ -124,8 +123,7 @@ impl Twins {
         Some(Strange { decided, began: began.at() })
     }
 
-    /// Records such a message. It is of an agent that this process posts for, in a channel with turns that belongs to
-    /// this process.
+    /// Records such a message. It is of an agent that this process posts for, in one of its channels with turns.
     pub(crate) fn heard(&self, message: &ChatMessage, strange: Strange, now: Timestamp) {
         let Strange { decided, began } = strange;
         let mut state = self.lock();

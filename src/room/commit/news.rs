@@ -24,8 +24,7 @@ pub(crate) struct News {
     told: usize,
     /// The state up to which the store accepted, or refused, the transitions for its history.
     in_history: Stamp,
-    /// The number of older transitions that were dropped, because the store accepts no commits. Listeners get this
-    /// number.
+    /// The number of older transitions that were dropped, because the store accepts no commits. Listeners get it.
     dropped: u64,
 }
 
