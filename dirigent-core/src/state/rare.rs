@@ -45,6 +45,7 @@ impl<T: Default + PartialEq> PartialEq for Rare<T> {
     fn eq(&self, other: &Self) -> bool {
         match (self.get(), other.get()) {
             (Some(ours), Some(theirs)) => ours == theirs,
+            // One of them was changed, and changed back.
             (Some(kept), None) | (None, Some(kept)) => *kept == T::default(),
             (None, None) => true,
         }

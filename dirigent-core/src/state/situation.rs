@@ -145,6 +145,7 @@ impl Situation {
     pub(crate) const fn require_managed(&self) -> Result<(), Refusal> {
         match self.mode {
             _ if self.archived.is_some() => Err(Refusal::Archived),
+            // Agents answer freely there, so nothing could be stopped.
             Mode::None | Mode::Work => Err(Refusal::NotManaged),
             Mode::Report | Mode::Discussion | Mode::Chat => Ok(()),
         }
