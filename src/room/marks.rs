@@ -18,7 +18,7 @@ const READ_AGAIN: usize = PAGE as usize;
 const HOLD_BACK: Duration = Duration::from_secs(5);
 /// The most that the chat's clock and ours may differ.
 pub(super) const CLOCKS_APART: Duration = Duration::from_secs(5);
-/// The time within which another gap delays nothing.
+/// The time within which another gap delays no post.
 const HOLD_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// The facts that are certain about the channel's messages.

@@ -112,8 +112,8 @@ impl VoiceLane {
         self.items.insert(0, Saying::new(item));
     }
 
-    /// Lets others pass a notice that failed or was not admitted. Returns `false` if there is no such notice, or
-    /// nothing to pass it.
+    /// Lets others pass a notice that failed or was not admitted. Returns `false` if there is no such notice, or no
+    /// other item to pass it.
     pub(crate) fn step_aside(&mut self) -> bool {
         let is_notice =
             |said: &Saying| matches!(said.item, VoiceItem::Effect(Effect::Notice { .. }, _));

@@ -29,7 +29,7 @@ impl PresenceBoard {
         }
     }
 
-    /// Locks the agents' presence. While it is locked, nothing else may be locked.
+    /// Locks the agents' presence. While it is locked, no other lock may be taken.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Presence> {
         self.presence.lock().unwrap_or_else(PoisonError::into_inner)
     }
