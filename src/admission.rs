@@ -26,7 +26,6 @@ pub(crate) use self::claim::{AccountKey, Admitted, Claim, ClaimKind, Next, Repor
 /// The limits that a host sets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// The rate limits for posts.
     pub(crate) pacing: Pacing,
     /// The most agents that run at once. 0 counts as 1.
     pub(crate) calls_max: usize,
@@ -101,15 +100,17 @@ impl Admission {
 
     /// Records how an action ended. The place of a call or consultation becomes free, whatever the report says.
     ///
-    /// Every answer of the chat proves that the account reaches the chat, even a refusal. A rate limit of a request
-    /// that posts nothing does not apply to posts.
+    /// Every answer of the chat proves that the account reaches the chat, even a refusal. A rate limit of another
+    /// request does not apply to posts.
     pub(crate) fn report(&mut self, now: Timestamp, admitted: &Admitted, report: Report) {
         let Admitted { claim: Claim { target, account, kind, .. }, probe } = *admitted;
         match (kind, report) {
+            // A call is no request to the chat, so its end says nothing about the account.
             (ClaimKind::Call, _) => return self.calls.release(account),
             (ClaimKind::Consult, _) => return self.consults.release(account),
             (_, Report::Away { refused }) => {
                 if self.accounts.failed(now, account, probe, refused) {
+                    // Its posts cannot leave now, and must not delay those of other accounts.
                     self.places.give_back_all_of(account);
                 }
                 return;
@@ -122,7 +123,7 @@ impl Admission {
         self.accounts.answered(account);
     }
 
-    /// Returns a room to poll now, before another room is asked for.
+    /// Returns a room to poll now, before you ask for another.
     #[must_use]
     pub(crate) fn next(&mut self, now: Timestamp) -> Option<Next> {
         if let Some(room) = self.calls.next().or_else(|| self.consults.next()) {
@@ -137,7 +138,6 @@ impl Admission {
         if moves { Some(Timestamp::default()) } else { self.accounts.deadline() }
     }
 
-    /// Returns the number of entries for actions that wait or run, and for rate limits.
     #[cfg(test)]
     fn len(&self) -> usize {
         let pools = self.calls.len() + self.consults.len();

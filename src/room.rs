@@ -124,13 +124,11 @@ pub(crate) struct Room {
     active: Option<Box<Active>>,
 }
 
-/// The parts of a room.
 impl Room {
     pub(crate) const fn id(&self) -> ChannelId {
         self.turns.channel
     }
 
-    /// Returns a read-only view of the room.
     pub(crate) fn look(&self) -> Look<'_> {
         let Self { at, turns, marks, discussion, active, .. } = self;
         let (discussion, active) = (discussion.as_ref(), active.as_deref());
@@ -147,19 +145,16 @@ impl Room {
         self.active.get_or_insert_default().inbox.keep_leftovers(leftovers);
     }
 
-    /// Returns the operations for the end of the channel's time in this process.
     pub(crate) fn closing(&mut self) -> Closing<'_> {
         Closing { turns: &mut self.turns, active: self.active.as_deref_mut() }
     }
 
-    /// Returns the guards of runs.
     pub(crate) fn guards(&mut self) -> Guards<'_> {
         let Active { calls, inbox, .. } = &mut **self.active.get_or_insert_default();
         Guards { turns: &self.turns, calls, inbox }
     }
 }
 
-/// The handling of an event.
 impl Room {
     /// Sets the room's clock. If `now` is earlier than the last event, every deadline shifts back by the difference, so
     /// that the remaining waits are unchanged.
@@ -209,7 +204,6 @@ impl Room {
     }
 }
 
-/// The events of the channel.
 impl Room {
     /// Feeds an input to the turn machine. With `for_good`, the caller is answered only after the new state is on the
     /// disk. The stamp is that of the state after the input.
@@ -231,6 +225,8 @@ impl Room {
 
     /// Fires every deadline that has passed.
     pub(crate) fn tick(&mut self, cx: &Context<'_>, now: Timestamp) {
+        // The machine moves its own deadlines only with an input. Without one, a clock that stepped back once hid that
+        // an agent had fallen silent.
         let is_set_back = now < self.at;
         self.reach(now);
         let due = self.turns.machine.next_deadline().filter(|deadline| deadline.at <= now);
@@ -249,12 +245,10 @@ impl Room {
         self.settle(cx, now);
     }
 
-    /// Handles a message that was pushed.
     pub(crate) fn pushed(&mut self, cx: &Context<'_>, now: Timestamp, message: ChatMessage) {
         self.event(cx, now, |step| step.pushed(message));
     }
 
-    /// Handles an edit of a message.
     pub(crate) fn edited(
         &mut self,
         cx: &Context<'_>,
@@ -264,6 +258,7 @@ impl Room {
         let author = cx.directory.author(&message);
         cx.directory.name_author(&mut message, author);
         if let Author::Agent(agent) = author {
+            // Bots that stream edit one message until the reply is whole, so each edit says that the run goes on.
             if cx.directory.observed(agent).is_some() {
                 self.reach(now);
                 self.step(cx, now).observe_edit(&message, agent);
@@ -277,6 +272,7 @@ impl Room {
         }
         let answer = self.input(cx, now, &edited, false).0;
         let was_stop = |active: &Active| active.commands.stops.contains(&digest.id);
+        // An edit away from a stop word is heard, too, so that a later edit back to it stops the channel again.
         if digest.kind == MessageKind::StopWord || self.active.as_deref().is_some_and(was_stop) {
             self.event(cx, now, |step| {
                 step.hear_edit(&digest);
@@ -286,7 +282,6 @@ impl Room {
         answer
     }
 
-    /// Handles the deletion of a message.
     pub(crate) fn deleted(&mut self, cx: &Context<'_>, now: Timestamp, message: MessageId) {
         if self.active.as_ref().is_some_and(|active| active.observed.is_some()) {
             self.event(cx, now, |step| step.observe_deletion(message));
@@ -301,12 +296,10 @@ impl Room {
         }
     }
 
-    /// Handles the typing of an observed agent.
     pub(crate) fn typing(&mut self, cx: &Context<'_>, now: Timestamp, agent: AgentKey) {
         self.event(cx, now, |step| step.observe_typing(agent));
     }
 
-    /// Handles news of the host's connections to the gateway.
     pub(crate) fn gateway(&mut self, cx: &Context<'_>, now: Timestamp, news: Gateway) {
         self.event(cx, now, |step| {
             if step.gateway_tells(news) {
@@ -356,11 +349,13 @@ impl Room {
         self.reach(now);
         let (channel, is_discussion) = (self.turns.channel, self.discussion.is_some());
         let mut step = self.step(cx, now);
+        // The machine archives the channel in this step, and the outbox then takes its text from here.
         if is_discussion {
             let result = cx.settings.texts.result(channel, summary);
             step.lanes.outbox.get_or_insert_default().result = Some(result);
         }
         let answer = step.submit(&Input::Conclude { by });
+        // A refused conclusion must leave no text behind for a later archive.
         if let Some(outbox) = &mut step.lanes.outbox {
             outbox.result = None;
         }
@@ -401,6 +396,7 @@ impl Room {
         self.tick(cx, now);
         let machine = &self.turns.machine;
         let reason = machine.explain(agent);
+        // Waiting would not help these agents.
         let never = matches!(reason, Reason::Dead | Reason::Archived | Reason::NotRegistered);
         if reason.allows() || never {
             return None;
@@ -420,7 +416,6 @@ impl Room {
     }
 }
 
-/// The actions of the room, and their outcomes.
 impl Room {
     /// Returns the next event for listeners. The caller publishes it at once.
     pub(crate) fn next_news(&mut self) -> Option<Announcement> {
@@ -465,6 +460,7 @@ impl Room {
         let ended = step.lanes.requests.end(id)?;
         let admitted = ended.1;
         step.conclude(id, ended, outcome);
+        // From here on runs and posts are the new owner's, so even a reply in progress ends here.
         if step.turns.commit.is_taken_over() {
             step.turns.abandon();
             step.lanes.abandon(now);

@@ -109,7 +109,6 @@ use crate::values::error::ApiError;
 use crate::values::message::snowflake_time;
 use crate::{AgentId, ChannelId, Clock, DiscordApi, IdentityStore, Settings};
 
-/// Everything that lives as long as the library runs.
 pub(crate) struct Runtime {
     pub(crate) discord: Arc<dyn DiscordApi>,
     pub(crate) identities: Arc<dyn IdentityStore>,
@@ -122,7 +121,6 @@ pub(crate) struct Runtime {
     /// Takes events of channels that belong to other processes.
     pub(crate) neighbours: Option<Arc<dyn Neighbours>>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// Set when the library is built, or later, once.
     pub(crate) waker: Arc<OnceLock<Arc<dyn AgentWaker>>>,
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
     pub(crate) on_agent_error: Option<AgentErrorHook>,
@@ -135,15 +133,12 @@ pub(crate) struct Runtime {
     pub(crate) registry: Arc<Registry>,
     pub(crate) presence: PresenceBoard,
     pastes: Arc<Pastes>,
-    /// Knows whether people's messages can be seen.
     pub(crate) sight: Arc<Sight>,
-    /// Knows whether the store takes records.
     pub(crate) store_trouble: Arc<StoreTrouble>,
     /// Knows whether another process posts with the same accounts.
     pub(crate) twins: Twins,
     /// The permissions that the library's own account lacks, by channel, as the log has said them.
     pub(crate) lacks: Mutex<HashMap<ChannelId, OwnLacks>>,
-    /// The number for the next deferred run.
     pub(crate) deferrals: AtomicU64,
     pub(crate) timers: Arc<Timers>,
     pub(crate) events: broadcast::Sender<EventOrLag>,
@@ -151,27 +146,20 @@ pub(crate) struct Runtime {
     pub(crate) catch_up: CatchUp,
     /// Rises with each gap that concerns all channels.
     pub(crate) gap_epoch: AtomicU32,
-    /// The number of transitions of a channel that the store keeps.
     pub(crate) history_max: usize,
     pub(crate) rooms: Arc<RoomTable>,
     pub(crate) lost: LostConnections,
     leaving: Leaving,
-    /// The channels that agents created recently.
     pub(crate) creations: Creations,
     pub(crate) recognition: Recognition,
-    /// Counters of what has happened since the process began.
     pub(crate) counts: Arc<Counts>,
-    /// The workers of channels, as the host reported them last.
     pub(crate) workers: Workers,
-    /// The memory budget for the messages of all channels.
     texts: Arc<TextBudget>,
     schedule: Schedule,
 }
 
-/// The rules that channels follow, and the seed of their shuffles.
 pub(crate) struct Rules {
     pub(crate) config: RwLock<Arc<Config>>,
-    /// Returns the rules of a channel that has its own.
     own: Option<OwnRules>,
     seed: u64,
 }
@@ -186,6 +174,7 @@ impl Rules {
 
     /// Returns the rules of a channel. Its own rules are ignored if they cannot work.
     pub(crate) fn config_of(&self, channel: ChannelId) -> Arc<Config> {
+        // The function is the host's. Neither a panic in it nor rules that cannot work may stop a channel.
         let asked = |own: &OwnRules| host_code::caught("a channel's own rules", || own(channel));
         let own = self.own.as_ref().and_then(asked).flatten();
         let obeyed = own.filter(|config| match config.validate() {
@@ -198,13 +187,11 @@ impl Rules {
         obeyed.unwrap_or_else(|| self.config())
     }
 
-    /// Returns the seed of a channel's shuffles.
     pub(crate) const fn seed_of(&self, channel: ChannelId) -> u64 {
         self.seed ^ channel.get()
     }
 }
 
-/// The parts of a [`Runtime`].
 pub(crate) struct Parts {
     pub(crate) discord: Arc<dyn DiscordApi>,
     pub(crate) identities: Arc<dyn IdentityStore>,
@@ -302,8 +289,10 @@ impl Runtime {
     ) -> T {
         self.with_context(|cx| {
             let mut state = cell.lock();
+            // Under the lock, so that two events of a channel cannot swap their times.
             let now = at.unwrap_or_else(|| self.clock.now());
             let answer = event(&mut state, cx, now);
+            // Still under the lock, so that signals keep the order in which the room decided them.
             self.signals().perform(&mut state, cx, now);
             self.schedule.after_event(cell, &mut state);
             answer
@@ -319,6 +308,7 @@ impl Runtime {
     #[inline]
     pub(crate) fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> T) -> T {
         let (directory, has_orchestrator) = self.registry.directory_and_orchestrator();
+        // A recorder is the host's code, so a panic in it must not end the driver.
         let record = self.recorder.as_ref().map(|recorder| {
             |channel, at, input: &Input| {
                 host_code::caught("a recorder", || recorder.recorded(channel, at, input));
@@ -337,7 +327,6 @@ impl Runtime {
         })
     }
 
-    /// Waits for a future, but at most for the given time.
     pub(crate) async fn within<T>(
         &self,
         limit: std::time::Duration,
@@ -356,7 +345,6 @@ impl Runtime {
         }
     }
 
-    /// Creates the value that performs the actions of rooms.
     fn performer(self: &Arc<Self>) -> Performer {
         let around = Arc::<Self>::downgrade(self);
         Performer {
@@ -379,6 +367,7 @@ impl Runtime {
 impl ChatFacts for Runtime {
     fn sent_at(&self, message: MessageId) -> Timestamp {
         let sent_at = || self.discord.sent_at(message);
+        // If the adapter panics, Discord's form of ids is the best guess.
         host_code::caught("the time of a message", sent_at)
             .unwrap_or_else(|| snowflake_time(message))
     }

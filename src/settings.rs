@@ -88,9 +88,9 @@ impl Settings {
     /// Settings that follow the original specification literally. They have no stop word, no resume word and no limit
     /// on the channels that agents create, and only the bare `NO_REPLY` counts as silence.
     ///
-    /// If the specification says nothing about a setting, it has its default. Posts keep their pace, because Discord
-    /// refuses them otherwise. A reply has at most ten messages, because otherwise one agent could fill the channel.
-    /// Messages that were missed in a gap are read, because people wait for an answer to them.
+    /// A setting that the specification leaves out has its default. Posts keep their pace, because Discord refuses them
+    /// otherwise. A reply has at most ten messages, because otherwise one agent could fill the channel. Messages that
+    /// were missed in a gap are read, because people wait for an answer to them.
     pub fn seed_literal() -> Self {
         let mut settings = Self::default();
         settings.reading.silence = SilencePolicy::Strict;

@@ -9,14 +9,12 @@ use crate::ChannelId;
 pub(crate) enum AccountKey {
     /// The library's own account.
     Moderator,
-    /// The account of a hosted agent.
     Agent(AgentKey),
 }
 
 /// An action that a room wants to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Claim {
-    /// The room that asks.
     pub(crate) room: ChannelId,
     /// The channel of the request. It is not the room's own for a discussion's result.
     pub(crate) target: ChannelId,
@@ -43,7 +41,7 @@ impl Claim {
 pub(crate) enum ClaimKind {
     /// A place in the sliding windows, no rate limit, and an account that reaches the chat.
     Post,
-    /// An account that reaches the chat. It is for every request that posts nothing.
+    /// An account that reaches the chat. It is for every request other than a post.
     Read,
     /// A place among the agents that run at once.
     Call,

@@ -23,7 +23,6 @@ pub(super) struct Accounts {
     failing: BTreeMap<AccountKey, Health>,
     /// The rooms that waited for an account that reaches the chat again, and that were not polled since.
     back: VecDeque<ChannelId>,
-    /// The number of probes so far.
     probes: u32,
 }
 
@@ -87,6 +86,7 @@ impl Accounts {
     ) {
         if let Some(down) = self.down(account) {
             (down.probe, down.since) = (Probe::At(until), now);
+            // It left the line when its turn came, and must not queue again behind the others.
             down.line.put_first(room, ());
         }
     }
@@ -120,6 +120,7 @@ impl Accounts {
             return false;
         }
         health.failures = health.failures.saturating_add(1);
+        // Without a connection the chat is surely away. A single lost answer may be chance.
         if !refused && health.failures < DOWN_AFTER {
             return false;
         }
@@ -128,8 +129,9 @@ impl Accounts {
         true
     }
 
-    /// Returns the room whose turn it is, to probe or to go on.
+    /// Returns the room that has its turn, to probe or to go on.
     pub(super) fn next(&mut self, now: Timestamp) -> Option<ChannelId> {
+        // These rooms waited, and their account surely reaches the chat again, so they come before a probe.
         let back = self.back.pop_front();
         let mut down = self.failing.values_mut().filter_map(|health| health.down.as_deref_mut());
         back.or_else(|| down.find_map(|down| down.next(now)))
@@ -173,6 +175,7 @@ impl Down {
     /// Returns the time of the next probe, if rooms wait.
     fn deadline(&self) -> Option<Timestamp> {
         match self.probe {
+            // Without a room that waits, no request could be the probe.
             Probe::At(at) if !self.line.is_empty() => Some(at),
             Probe::At(_) | Probe::UnderWay(_) => None,
         }

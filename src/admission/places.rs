@@ -10,8 +10,8 @@ use super::windows::{SWEEP_AT, Windows};
 use crate::ChannelId;
 use crate::settings::Pacing;
 
-/// The time for which a place can still be claimed. After that it counts as used, so that the posts do not leave all at
-/// once after a long stop of the process.
+/// How long a place can still be claimed. After that it counts as used, so that the posts do not leave all at once
+/// after a long stop of the process.
 pub(super) const CLAIM_WITHIN: Duration = Duration::from_secs(1);
 
 /// The sliding windows, and the rooms that reserved places in them.
@@ -51,6 +51,7 @@ impl Places {
                 return place.at;
             }
             self.reserved.remove(&(room, target));
+            // The room wants another post than the one that waited, or the clock was set back.
             if !is_its {
                 self.windows.give_back(place.at, place.target, place.agent);
             } else if now.since(place.at) <= CLAIM_WITHIN {
@@ -73,7 +74,6 @@ impl Places {
         }
     }
 
-    /// Gives back all places of an account that does not reach the chat.
     pub(super) fn give_back_all_of(&mut self, account: AccountKey) {
         let Self { windows, reserved } = self;
         reserved.retain(|_, place| {

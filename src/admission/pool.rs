@@ -10,7 +10,7 @@ use crate::ChannelId;
 #[derive(Debug)]
 pub(super) struct Pool {
     places: Places,
-    /// The rooms that wait, each with the account whose place it needs.
+    /// The rooms that wait, each with the account that it waits for.
     line: Line<AccountKey>,
 }
 
@@ -38,8 +38,8 @@ impl Pool {
         Self { places, line: Line::default() }
     }
 
-    /// Takes a place, or puts the room in line. A room that waits for an account whose places are all taken does not
-    /// delay other accounts.
+    /// Takes a place, or puts the room in line. A room that waits for an account without a free place does not delay
+    /// other accounts.
     pub(super) fn admit(&mut self, room: ChannelId, account: AccountKey) -> bool {
         let Self { places, line } = self;
         let may_go =
@@ -55,19 +55,19 @@ impl Pool {
         true
     }
 
-    /// Frees the place of an action that is over.
     pub(super) fn release(&mut self, account: AccountKey) {
         let Places { taken, taken_by, .. } = &mut self.places;
         *taken = taken.saturating_sub(1);
         if let Some(by) = taken_by.get_mut(&account) {
             *by = by.saturating_sub(1);
+            // Memory depends on the agents that run now, and not on those that ever did.
             if *by == 0 {
                 taken_by.remove(&account);
             }
         }
     }
 
-    /// Returns the room whose turn it is, if there is a place for it.
+    /// Returns the room that is first in line, if there is a place for it.
     pub(super) fn next(&mut self) -> Option<ChannelId> {
         let Self { places, line } = self;
         line.next(|account| places.has_one_for(account))

@@ -44,12 +44,10 @@ fn by_agent(agent: u32, claim: Claim) -> Claim {
 const GO: Result<(), Wait> = Ok(());
 const LINE: Result<(), Wait> = Err(Wait::Line);
 
-/// It was told to wait before.
 fn again(claim: Claim) -> Claim {
     Claim { has_waited: true, ..claim }
 }
 
-/// At this time.
 const fn wait(until: Timestamp) -> Result<(), Wait> {
     Err(Wait::Until(until))
 }

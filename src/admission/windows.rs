@@ -32,7 +32,6 @@ impl Windows {
         Self { pacing, channels: HashMap::new(), agents: HashMap::new(), global: Window::default() }
     }
 
-    /// Returns whether no post is paced.
     pub(super) const fn is_off(&self) -> bool {
         let Pacing { channel, agent, global } = self.pacing;
         channel.is_none() && agent.is_none() && global.is_none()
@@ -82,7 +81,6 @@ impl Windows {
         }
     }
 
-    /// Gives back the place of a post that does not go out.
     pub(super) fn give_back(&mut self, at: Timestamp, channel: ChannelId, agent: Option<AgentKey>) {
         give_back_in(&mut self.channels, &channel, at);
         if let Some(agent) = agent {

@@ -85,6 +85,8 @@ impl Channel<'_> {
     async fn gate(self, agent: &AgentId) -> Result<Option<(RoomRef, Option<AgentKey>)>, Denial> {
         self.dirigent.live().await?;
         let barred = match self.dirigent.runtime.room(self.id).await {
+            // A damaged record denies every run, because two agents might otherwise speak as in a channel without
+            // turns.
             Ok(Some(room)) if room.lock().room.look().is_damaged() => Barred::Damaged,
             // No run is permitted in a channel that may soon belong to another process.
             Ok(Some(room)) if self.dirigent.runtime.standing(room.id) != Standing::Held => {
@@ -93,6 +95,7 @@ impl Channel<'_> {
             Ok(Some(room)) => {
                 let key = self.dirigent.runtime.registry.key(agent);
                 if let Some(agent) = key {
+                    // Asking shows that the agent lives. A refusal below must not make it count as silent.
                     self.dirigent.runtime.presence.sign_of_life(agent);
                 }
                 return Ok(Some((room, key)));
@@ -119,6 +122,7 @@ impl Channel<'_> {
         let Some((room, key)) = self.gate(agent).await? else {
             return Ok(Permit::unmanaged());
         };
+        // The deferral comes first, because a run that was denied with this id could not ask with it again.
         if let Some((reason, deferral)) =
             key.and_then(|agent| defer(&self.dirigent.runtime, &room, agent))
         {
@@ -137,6 +141,7 @@ impl Channel<'_> {
         let gate = Input::Gate { agent: key, run, latest: None };
         let (was_running, answer, permitted) =
             self.dirigent.runtime.update_cell(&room, None, |state, cx, now| {
+                // Looked at before the gate call, which replaces a run that was not ended.
                 let was_running = is_running(&state.room, key);
                 let (answer, stamp) = state.room.input(cx, now, &gate, false);
                 let guarded = guard(&mut state.room, key, run, &answer);
@@ -148,6 +153,7 @@ impl Channel<'_> {
                 let hold = Hold::new(Arc::clone(&self.dirigent.runtime), room, guarded, armed);
                 let storing = Storing { runtime: &self.dirigent.runtime };
                 if let Err(why) = storing.outcome(stored).await {
+                    // The machine has the run as begun, and its agent must not keep the floor.
                     hold.never_begins();
                     let error = match why {
                         NotKept::Late(error) => CallError::from(error),
@@ -157,7 +163,8 @@ impl Channel<'_> {
                     };
                     return Err(error.into());
                 }
-                // Much may have happened until then, for example a stop, a mute, or the turn of another agent.
+                // Much may have happened until then, for example a stop, a mute, or the turn of another agent. With a
+                // slow store a run was once allowed after a stop.
                 let hold = hold
                     .still_permitted()
                     .map_err(|reason| denied(&self.dirigent.runtime, reason))?;
@@ -181,6 +188,7 @@ fn defer(runtime: &Runtime, cell: &Arc<RoomCell>, agent: AgentKey) -> Option<(Re
     let (reason, key) = runtime.update_cell(cell, None, |state, cx, now| {
         let (reason, key) = state.room.defer(cx, now, agent, fresh)?;
         if let Some(key) = key {
+            // An earlier deferral of the agent has the same key, and its caller is dropped.
             state.deferrals.retain(|(known, _)| *known != key);
             state.deferrals.push((key, tell));
         }
@@ -202,7 +210,6 @@ fn denied(runtime: &Runtime, reason: Reason) -> Denial {
     Denial::Denied { reason, speaker, no_reply_model }
 }
 
-/// Returns whether this agent has a permitted run that has not ended.
 fn is_running(room: &Room, agent: Option<AgentKey>) -> bool {
     let view = room.look().machine().view();
     let runs = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting);
@@ -218,6 +225,7 @@ fn guard(
     run: Option<RunId>,
     answer: &Result<Answer, Refusal>,
 ) -> Option<(Guarded, bool)> {
+    // A run in a channel without turns holds nothing, so it needs no guard.
     let answer = answer.as_ref().ok().filter(|answer| holds_permission(**answer))?;
     let Some(Verdict::Allow { turn, .. }) = answer.verdict() else {
         return None;

@@ -236,6 +236,7 @@ impl Builder {
         let hosted = Hosted { agent: speaks.into_shared(), discord: discord.into_shared() };
         let agent = agent.into();
         let is_known = self.observed.contains_key(&agent);
+        // With two agents under one id the second replaced the first, and a bot with two agents in its source had one.
         if self.hosts.insert(agent.clone(), hosted).is_some() || is_known {
             self.hosted_twice.get_or_insert(agent);
         }
@@ -282,8 +283,8 @@ impl Builder {
     /// Your function must return quickly. By default the driver polls all calls, and it spawns no task.
     ///
     /// The driver still decides when a call is over. If a turn is taken away, at a shutdown, or at a panic, the effect
-    /// is the same as without this function. A call whose result is no longer needed ends at its next `await`, also if
-    /// the driver was dropped. If that call blocks, it ends when it no longer blocks. Use a runtime with more than one
+    /// is the same as without this function. A call that is no longer needed ends at its next `await`, also if the
+    /// driver was dropped. If that call blocks, it ends when it no longer blocks. Use a runtime with more than one
     /// thread, because a blocking call on the driver's own thread still stops the driver.
     ///
     /// ```

@@ -116,6 +116,7 @@ impl Channel<'_> {
 /// Ignores refusals of a channel that keeps no turns, because it need not know the end of a run.
 fn told_of_run(told: Result<(), CallError>) -> Result<(), CallError> {
     match told {
+        // Hosts report the end of every run, also in channels that never had turns.
         Err(CallError::UnknownChannel | CallError::Refused(Refusal::NotManaged)) => Ok(()),
         told => told,
     }

@@ -60,6 +60,7 @@ impl Channel<'_> {
 fn discussion_of(runtime: &Runtime, room: &Room) -> Option<DiscussionStatus> {
     let view = room.look().machine().view();
     let initiator = view.initiator()?;
+    // A concluded discussion is archived, too.
     let progress = match (view.turn_state(), view.is_concluded()) {
         (_, true) => DiscussionState::Concluded,
         (TurnState::Archived, false) => DiscussionState::Archived,

@@ -46,8 +46,10 @@ impl Channel<'_> {
 
 async fn delete_record(runtime: &Arc<Runtime>, channel: ChannelId) -> Result<bool, CallError> {
     let limit = runtime.settings.time_limits.call;
+    // While the channel is locked, no call can load its old record.
     let guard = runtime.rooms.load_guard(channel);
     let _alone = runtime.within(limit, guard.lock().lock()).await?;
+    // The room lives on in its users, and must not store anything any more.
     if let Some(room) = runtime.rooms.awake(channel) {
         runtime.update(&room, |room, _, now| room.closing().abandon(now));
     }
@@ -57,6 +59,7 @@ async fn delete_record(runtime: &Arc<Runtime>, channel: ChannelId) -> Result<boo
     match deleting.await.unwrap_or_else(|late| Err(late.into())) {
         Ok(deleted) => Ok(deleted),
         Err(error) => {
+            // The record may still exist, so the channel must stay known.
             if is_known {
                 runtime.rooms.know(vec![channel]);
             }

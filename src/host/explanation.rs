@@ -41,8 +41,8 @@ pub struct Explanation {
     /// The outage, if the chat or the store does not answer this channel: how long it has lasted, and what waits for
     /// it.
     pub outage: Option<OutageNote>,
-    /// The time for which the store has refused the channel's record as it is, if it does. No agent is called until the
-    /// store accepts it ([`Status::record_refused_since`](crate::operate::Status::record_refused_since)).
+    /// How long the store has refused the channel's record as it is, if it does. No agent is called until the store
+    /// accepts it ([`Status::record_refused_since`](crate::operate::Status::record_refused_since)).
     pub record_refused_for: Option<Duration>,
     /// `true` if the run of the agent that has the floor waits for a free place among the calls of the library. Either
     /// [`LimitRules::calls_max`](crate::settings::LimitRules::calls_max) agents are running, or
@@ -52,7 +52,7 @@ pub struct Explanation {
     /// reason is that its host reports another text than it posts, and each such turn waits until the agent is quiet.
     pub unrecognised: Option<u32>,
     /// The agent's calls that failed in a row, in any channel of this process. `None` also for an agent that the
-    /// library does not call, and once its failures have taken it offline. A turn whose call fails counts as a pass,
+    /// library does not call, and once its failures have taken it offline. A turn with a failed call counts as a pass,
     /// and the agent gets its messages again with its next turn.
     pub failed_calls: Option<FailedCalls>,
     /// The chat's error for the agent's newest reply in this channel, if the chat refused it. The reply is not there,
@@ -62,8 +62,8 @@ pub struct Explanation {
     /// this. `None` if there are none, and for any other agent. The count begins when the channel is loaded into
     /// memory.
     pub unpermitted: Option<UnpermittedPosts>,
-    /// The way in which a person's message addressed the agent, if the agent has not had its turn since. This is
-    /// unknown after a restart.
+    /// How a person's message addressed the agent, if the agent has not had its turn since. This is unknown after a
+    /// restart.
     pub addressed_by: Option<AddressedBy>,
     /// `true` if people's messages come to this channel without any content, because the bot lacks the message-content
     /// intent. Such messages wake no agent.
@@ -129,16 +129,16 @@ impl fmt::Display for UnpermittedPosts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutageNote {
-    /// The time for which it has not answered.
+    /// How long it has not answered.
     pub silent_for: Duration,
     /// `true` if only the connection to the gateway is lost, and requests are answered.
     pub gateway: bool,
-    /// `true` if only the store accepts nothing, and the chat answers.
+    /// `true` if only the store accepts no commits, and the chat answers.
     pub store: bool,
     /// The reason that the store gave, if it is the store. It may contain the address of a database or a path, so it is
     /// not part of the text.
     pub why: Option<Arc<str>>,
-    /// The agent whose reply waits for it.
+    /// The agent with the reply that waits for it.
     pub reply_of: Option<AgentId>,
     /// The time after which the library gives up the reply. Its agent then gets the text with its next turn.
     pub given_up_in: Option<Duration>,
@@ -211,13 +211,13 @@ impl Explanation {
 
     /// Returns whether the agent may speak, as [`may_speak`](crate::Channel::may_speak) would answer now.
     pub const fn allows(&self) -> bool {
-        // A run that needs the floor begins only after the turn is stored.
+        // A run with the floor begins only after its turn is stored, so no run begins while the store takes nothing.
         let is_stored = matches!(self.reason, Reason::YourTurn | Reason::InitiatorPermit);
         let is_refused = self.record_refused_for.is_some() || self.waits_for_store();
         self.reason.allows() && !(is_stored && is_refused)
     }
 
-    /// Returns whether the store takes nothing, so that no turn begins and none is passed on.
+    /// Returns whether the store takes no commits, so that no turn begins and none is passed on.
     const fn waits_for_store(&self) -> bool {
         let has_turns = matches!(
             self.reason,
@@ -235,6 +235,7 @@ impl Explanation {
 
     /// Returns whether the obstacle is that the agent is not here, or may not write here.
     const fn is_kept_out(&self) -> bool {
+        // Other reasons hold for an agent that is here, too, and say more.
         let is_absence = matches!(self.reason, Reason::NotListed | Reason::Dormant);
         self.is_absent && is_absence || matches!(self.reason, Reason::MayNotWrite)
     }
@@ -257,7 +258,6 @@ impl Explanation {
         }
     }
 
-    /// Replaces the names of the agents.
     pub(crate) fn with_names(mut self, name: impl Fn(&AgentId) -> String) -> Self {
         self.speaker = self.speaker.as_ref().map(|speaker| AgentId::from(name(speaker)));
         self.agent = AgentId::from(name(&self.agent));
@@ -337,6 +337,7 @@ impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let may = if self.allows() { "may speak" } else { "may not speak" };
         write!(f, "{} {may}: ", self.agent)?;
+        // The store comes first, because no other reason changes while it takes nothing.
         match (&self.speaker, self.reason) {
             _ if self.waits_for_store() => {
                 f.write_str("the store takes nothing, so no turn begins.")?;
@@ -356,6 +357,7 @@ impl fmt::Display for Explanation {
         if self.moderator != OwnLacks::NONE {
             write!(f, " {}", self.moderator)?;
         }
+        // In an outage the time of a turn stands still, so none is named.
         match (&self.outage, self.within.filter(|_| !self.allows())) {
             (Some(outage), _) => write!(f, " {outage}")?,
             (None, Some(within)) => {

@@ -26,10 +26,12 @@ impl Dirigent {
     /// Fails if the driver is not running.
     pub async fn reconnected(&self) -> Result<(), CallError> {
         self.runtime.sight.told();
+        // Other processes may have missed the same events, because they get them from this one.
         if let Some(neighbours) = &self.runtime.neighbours {
             neighbours.reconnected();
         }
         self.live().await?;
+        // All connections stand, whichever were reported as lost.
         self.runtime.lost.clear();
         self.read_all(Runtime::tell_reconnected);
         Ok(())
@@ -49,8 +51,10 @@ impl Dirigent {
     }
 
     fn read_all(&self, tell: impl Fn(&Runtime, &Arc<RoomCell>)) {
+        // Every channel reads now, so none has to wait for its newest message.
         self.runtime.catch_up.forget_awaited();
         self.runtime.gap_epoch.fetch_add(1, Ordering::AcqRel);
+        // Those in memory learn it at once, because they may be about to call an agent.
         for room in self.runtime.rooms.all_awake() {
             tell(&self.runtime, &room);
         }
@@ -83,6 +87,7 @@ impl Dirigent {
     pub fn resumed(&self, connection: u32) {
         self.runtime.sight.told();
         let tell = |room: &Arc<RoomCell>, stands: bool| {
+            // If another connection of the channel is still lost, the channel is not heard yet.
             if stands {
                 self.runtime
                     .update(room, |room, cx, now| room.gateway(cx, now, Gateway::HeardAgain));
@@ -177,6 +182,8 @@ impl Dirigent {
     /// lapsed. Otherwise it fails like the function that the event is named after.
     pub async fn event_here(&self, event: GatewayEvent) -> Result<(), CallError> {
         self.runtime.sight.told();
+        // A process whose lease has lapsed would forget the event with its room, and the next owner may have read the
+        // channel before.
         if !self.runtime.standing(event.channel()).acts() {
             return Err(CallError::Elsewhere);
         }

@@ -17,7 +17,7 @@ use crate::values::error::{ApiError, ErrorKind};
 use crate::values::stage::DriverStage;
 use crate::{Agent, AgentId, CallError, ChannelId, ChatMessage, DiscordApi, Settings, UserId};
 
-/// The time after which a call that waits for the driver says so in the log.
+/// The time after which a call that waits for the driver logs it.
 const WAIT_FOR_DRIVER: Duration = Duration::from_secs(2);
 
 /// Decides who speaks when, in all channels of your bot.
@@ -195,6 +195,7 @@ impl Dirigent {
             return;
         }
         life.reach(DriverStage::Stopping);
+        // A refused record waits for up to an hour, so it is tried once more before the end.
         for room in self.runtime.rooms.all_awake() {
             let is_refused = room.lock().room.look().commit().refused.since().is_some();
             if is_refused {
@@ -207,6 +208,7 @@ impl Dirigent {
             () = life.until(DriverStage::Ended) => return,
             () = self.runtime.clock.sleep_until(deadline) => {}
         }
+        // Their agents learn that the process ends, and may keep what they have.
         for room in self.runtime.rooms.all_awake() {
             self.runtime.update(&room, |room, _, _| room.closing().cancel_for_end());
         }
@@ -219,6 +221,7 @@ impl Dirigent {
         let life = &self.runtime.life;
         if life.stage() < DriverStage::Running {
             let limit = self.runtime.settings.time_limits.call;
+            // A bot that forgot to spawn the driver would otherwise wait ten seconds for an error that says little.
             let running = async || {
                 let until = life.until(DriverStage::Running);
                 if self.runtime.within(WAIT_FOR_DRIVER, until).await.is_err() {
@@ -235,7 +238,6 @@ impl Dirigent {
         if life.stage() < DriverStage::Running { Err(CallError::NotRunning) } else { Ok(()) }
     }
 
-    /// Refuses calls that a driver no longer accepts because it ends.
     pub(crate) fn not_ended(&self) -> Result<(), CallError> {
         let life = &self.runtime.life;
         let has_ended = life.stage() >= DriverStage::Stopping;

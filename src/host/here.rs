@@ -47,6 +47,7 @@ impl Here<'_> {
         self.dirigent.live().await?;
         let runtime = &self.dirigent.runtime;
         if let Some(room) = runtime.room_or_catch_up(message.channel).await? {
+            // A push proves that content is visible, which a read does not.
             runtime.sight.look_at(&message);
             if let Some(strange) = runtime.twins.strange(&message) {
                 // Otherwise another process may rightly post the author's replies, and the message is no sign of a
@@ -78,13 +79,14 @@ impl Here<'_> {
     ) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let runtime = &self.dirigent.runtime;
+        // An idle channel has no text in memory, and the chat no longer has this message.
         if let Some(room) = runtime.rooms.awake(channel) {
             runtime.update(&room, |room, cx, now| room.deleted(cx, now, message));
         }
         Ok(())
     }
 
-    /// Reports typing only to a channel in memory, because a channel in which an observed agent has its turn is there.
+    /// Reports typing only to a channel in memory, because an observed agent's turn keeps the channel there.
     async fn typing(self, channel: ChannelId, user: UserId) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let runtime = &self.dirigent.runtime;
@@ -126,6 +128,7 @@ impl Here<'_> {
                 None => Ok(()),
             };
         };
+        // The channel is in memory now, and waits for its newest message itself.
         self.dirigent.runtime.catch_up.told_newest(channel);
         self.dirigent
             .runtime
@@ -153,6 +156,7 @@ impl Here<'_> {
                 archived => archived,
             };
         }
+        // If the store cannot delete, the channel has at least lost its mode.
         match self.dirigent.channel(channel).erase().await {
             Err(error) if !is_unsupported(&error) => Err(error),
             Ok(_) | Err(_) => Ok(()),
@@ -160,6 +164,7 @@ impl Here<'_> {
     }
 
     async fn thread_seen(self, thread: ChannelId, parent: ChannelId) -> Result<(), CallError> {
+        // Almost every message of a thread ends here, before anything is read.
         if !self.dirigent.runtime.settings.inherit_parent_mode
             || self.dirigent.channel(thread).is_known()
         {
@@ -172,8 +177,8 @@ impl Here<'_> {
         }
     }
 
-    /// Handles a thread without a mode in which people wrote while the gateway was away. The room reads that message,
-    /// and those shortly before it.
+    /// Handles a thread without a mode where people wrote while the gateway was away. The room reads that message, and
+    /// those shortly before it.
     async fn missed_thread(
         self,
         thread: ChannelId,
@@ -204,6 +209,7 @@ impl Here<'_> {
     /// Returns the mode that a thread takes over from its parent, if it is a mode that can be given.
     async fn inherited(self, parent: ChannelId) -> Result<Option<Mode>, CallError> {
         let mode = self.mode_of_parent(parent).await?;
+        // Discussions and work channels are created, and cannot be given as a mode.
         Ok(matches!(mode, Mode::Chat | Mode::Report).then_some(mode))
     }
 

@@ -32,6 +32,7 @@ impl Channel<'_> {
     /// [`Refusal::CreationOnly`](crate::operate::Refusal::CreationOnly), or with the error of the store.
     pub async fn set_mode(self, mode: Mode) -> Result<Participants, CallError> {
         self.dirigent.live().await?;
+        // A mistyped id once got a mode, and nothing said that there is no such channel.
         if !self.is_known() && self.dirigent.runtime.is_gone(self.id).await {
             return Err(CallError::NoChannel);
         }
@@ -54,12 +55,12 @@ impl Channel<'_> {
         Ok(here)
     }
 
-    /// Gives a channel another mode, and returns when it is stored durably.
     pub(crate) async fn give_mode(self, mode: Mode) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let runtime = &self.dirigent.runtime;
         let room = runtime.room_or_new(self.id).await?;
         let stored = Storing { runtime }.fact(&room, &Input::SetMode(mode)).await;
+        // A channel without turns is not told of lost connections, so it must learn it with its mode.
         Connections { runtime }.tell_lost(&room);
         stored
     }
@@ -84,6 +85,7 @@ impl Channel<'_> {
                 self.dirigent.runtime.rules.config_of(self.id),
                 self.dirigent.runtime.rules.seed_of(self.id),
             );
+            // Not durably, because the store was late already, and no caller waits.
             self.dirigent.runtime.update(&room, |room, _, _| room.forget_all(config, seed, false));
         }
     }
@@ -273,6 +275,7 @@ impl Dirigent {
         config.validate()?;
         self.live().await?;
         let config = Arc::new(config);
+        // Before the rooms, so that a room that is loaded now gets the new rules.
         *self.runtime.rules.config.write().unwrap_or_else(PoisonError::into_inner) = config;
         for room in self.runtime.rooms.all_awake() {
             // The rules are valid, and a room accepts valid rules in every state.

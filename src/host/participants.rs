@@ -81,7 +81,6 @@ impl fmt::Display for Missing {
 }
 
 impl Participants {
-    /// Replaces the names of the agents.
     pub(crate) fn with_names(mut self, name: impl Fn(&AgentId) -> String) -> Self {
         let missing = self.missing.iter_mut().map(|missing| &mut missing.agent);
         for agent in self.taking_turns.iter_mut().chain(missing) {
@@ -112,6 +111,7 @@ impl Participants {
         let bars = runtime.write_bars(room.id(), &accounts);
         let bar_of = |user| bars.iter().find(|(one, _)| *one == user).map(|(_, bar)| *bar);
         let id_of = |key| directory.name(key).cloned();
+        // An agent that is muted or offline is not missing, because an operator knows of it.
         let takes_turns = |seat: &Seat| !seat.left && !seat.may_not_write;
         let seats: Vec<_> = view.list().collect();
         let is_missing = |key| {
@@ -123,8 +123,8 @@ impl Participants {
             Some(Missing::new(id_of(key)?, bar_of(*user)))
         });
         let moderator = runtime.own_lacks(room.id());
-        // A moderator that does not see a channel does not learn who sees it, so its list is no evidence about the
-        // agents.
+        // A moderator that does not see a channel does not learn who sees it. All of its agents were once named as
+        // missing.
         let sees = moderator.write_bar.is_none_or(WriteBar::sees_channel);
         let is_read = roster.read_at.is_some() && sees;
         Self {

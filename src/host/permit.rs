@@ -30,7 +30,6 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// Creates a permit in a channel without turns.
     pub(crate) const fn unmanaged() -> Self {
         Self { reason: Reason::Unmanaged, turn: None, anchor: None, was_running: false, hold: None }
     }
@@ -208,6 +207,7 @@ impl Hold {
     /// Returns the hold, or the reason why the run must not begin, because the permission was taken away since it was
     /// given.
     pub(crate) fn still_permitted(mut self) -> Result<Self, Reason> {
+        // The guard goes with the permission, so that a later run without an id gets one of its own.
         let withdrawn = self.room.lock().room.guards().give_up_withdrawn(self.guarded);
         match withdrawn {
             None => Ok(self),
@@ -226,16 +226,19 @@ impl Hold {
 
     fn tell(&self, outcome: &Outcome, text: Option<&str>) -> Result<(), Refusal> {
         let Guarded { agent, run, .. } = self.guarded;
+        // The end of a run shows that its agent lives.
         self.runtime.presence.sign_of_life(agent);
         // Another process may act for the channel by now. Then the run is over, and its text is not posted.
         let is_lapsed = !self.runtime.owned(self.room.id).acts();
         self.runtime.update(&self.room, |room, cx, now| {
+            // First, because a run that ends in this call needs no guard, whatever the machine answers.
             room.guards().give_up(self.guarded);
             // A run without an id must not end another run.
             if !room.guards().is_newest(self.guarded) || room.look().commit().is_taken_over() {
                 return Err(Refusal::StaleRun);
             }
             if is_lapsed {
+                // The run is over here, because the channel would wait for it if the lease is renewed.
                 let outcome = Outcome::Failed;
                 let _ = room.input(cx, now, &Input::RunEnded { agent, run, outcome }, false);
                 return Err(Refusal::StaleRun);
@@ -325,6 +328,7 @@ impl RunReport<'_> {
             Self::Text(text) => settings.reading.outcome(text),
             Self::Transcript(messages) => settings.reading.outcome(&final_text(messages)),
             Self::Pass => Outcome::Pass,
+            // A host that posts the signal alone has posted no text.
             Self::Spoke(text) if settings.reading.completion.is_only_signal(text) => Outcome::Pass,
             Self::Spoke(text) => Outcome::Spoke { tail: settings.reading.tail(text) },
             Self::Unfinished(text) => Outcome::Unfinished { tail: settings.reading.tail(text) },

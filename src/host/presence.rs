@@ -16,6 +16,7 @@ impl Dirigent {
     pub async fn agent_offline(&self, agent: &AgentId) -> Result<(), CallError> {
         self.live().await?;
         let agent = self.key(agent)?;
+        // The lock ends with this line. Rooms are told outside of it.
         self.runtime.presence.lock().offline(agent);
         self.runtime.tell_all();
         Ok(())
@@ -54,6 +55,7 @@ impl Dirigent {
         if is_news {
             self.runtime.tell_all();
         }
+        // The first heartbeat makes a deadline that the sleeping driver does not know.
         if self.runtime.settings.hooks.heartbeat.is_some() {
             self.runtime.timers.wake();
         }

@@ -44,6 +44,7 @@ impl Dirigent {
             return Err(CallError::Elsewhere);
         }
         match (Requested { channel }).carry_out(request, within).await {
+            // These are answers about the channel. Only an error says that another process has to be asked.
             Err(CallError::Refused(refusal)) => Ok(ChannelAnswer::Refused(refusal)),
             Err(CallError::UnknownAgent(agent)) => Ok(ChannelAnswer::UnknownAgent(agent)),
             Err(CallError::UnknownChannel) => Ok(ChannelAnswer::UnknownChannel),
@@ -102,6 +103,7 @@ impl Requested<'_> {
             ChannelRequest::WakeForResult { first } => {
                 channel.dirigent.live().await?;
                 let runtime = &channel.dirigent.runtime;
+                // An agent that is no longer registered does not keep its channel from waking.
                 let first = first.as_ref().and_then(|agent| runtime.registry.key(agent));
                 Ok(wake_here(runtime, channel.id, first).await?)
             }
@@ -153,6 +155,7 @@ impl Requested<'_> {
         let room = runtime.room_or_new(id).await?;
         let input = Input::Create(Creation { mode, members, initiator });
         let stamp = runtime.update(&room, |room, cx, now| room.create(cx, now, &input, terms))?;
+        // A channel that is created while the gateway is lost hears nothing either.
         Connections { runtime }.tell_lost(&room);
         Storing { runtime }.wait(room.wait_for(Awaited::Stored(stamp))).await
     }
@@ -192,6 +195,7 @@ impl Requested<'_> {
         let runtime = &dirigent.runtime;
         let stamp = runtime.update(&room, |room, cx, now| room.conclude(cx, now, by, summary))?;
         Storing { runtime }.wait(room.wait_for(Awaited::Stored(stamp))).await?;
+        // A discussion without a callback channel has nowhere to post its result.
         if room.lock().room.look().discussion().is_none() {
             return Ok(ResultPost::Nowhere);
         }
@@ -254,6 +258,7 @@ impl Requested<'_> {
     ) -> Result<CompleteAnswer, CallError> {
         let channel = self.channel;
         let taken = match channel.turn_ended(agent, run, RunReport::Outcome(outcome)).await {
+            // A stale end is an answer and no error: the asking process must post nothing.
             Err(CallError::Refused(Refusal::StaleRun)) => return Ok(CompleteAnswer::default()),
             ended => ended?,
         };

@@ -20,7 +20,7 @@ use crate::{AgentId, CallError, Channel};
 pub enum EndTaken {
     /// This call recorded the end.
     Now,
-    /// An earlier call recorded the end, and this call changed nothing.
+    /// An earlier call recorded the end, so this call has no effect.
     Before,
 }
 
@@ -96,10 +96,13 @@ fn take_end(
     let runtime = &channel.dirigent.runtime;
     let is_lapsed = !runtime.owned(channel.id).acts();
     runtime.update_cell(room, None, |state, cx, now| {
+        // The successor may have ended the run and given the floor to another agent. An end that is accepted here would
+        // let both post.
         if is_lapsed {
             return Err(CallError::Elsewhere);
         }
         if run.is_some_and(|run| was_taken(state, agent, run)) {
+            // The first report may not be stored yet, and its text may be posted only then.
             let newest = state.room.look().commit().newest();
             return Ok((EndTaken::Before, state.wait_for(Awaited::Stored(newest))));
         }
@@ -107,6 +110,7 @@ fn take_end(
         let ended = Input::RunEnded { agent, run, outcome };
         let (answer, stamp) = state.room.input(cx, now, &ended, false);
         answer?;
+        // The machine forgets ended runs, and the answer to this report may be lost on its way.
         if let Some(run) = run {
             state.remember_end(agent, run);
         }

@@ -74,26 +74,26 @@ pub struct Status {
     /// something durably, for example [`stop`](Channel::stop), and when the driver ends
     /// ([`shutdown`](Dirigent::shutdown)). To start again with an empty record, call [`erase`](Channel::erase).
     pub record_refused_since: Option<Timestamp>,
-    /// The agent whose finished reply waits until the chat takes it.
+    /// The agent with a finished reply that waits until the chat takes it.
     pub waiting_reply: Option<AgentId>,
-    /// The listed agents whose last replies, three or more in a row, were not recognised in what was posted, with the
+    /// The listed agents with three or more last replies in a row that were not recognised in what was posted, with the
     /// number of these replies. It counts in any channel since this process began. The reason is that the host reports
     /// another text than it posts. Each such turn waits until the agent is quiet, or for
     /// [`Confirmation::delivery_timeout`](crate::settings::Confirmation::delivery_timeout).
     pub unrecognised: Vec<(AgentId, u32)>,
-    /// The listed agents whose last calls failed, in any channel of this process.
+    /// The listed agents with a failed last call, in any channel of this process.
     pub failing: Vec<(AgentId, FailedCalls)>,
     /// `true` if people's messages come to this process without any content, because the bot lacks the message-content
     /// intent. Such messages wake no agent.
     pub sees_no_content: bool,
     /// Another process that posts here with the same tokens and shares no store with this one, if one was noticed.
     pub twin: Option<Twin>,
-    /// The number of a discussion's own messages, such as its result, that were given up because the chat refuses them.
-    /// A restart tries them once more. [`discussion`](Channel::discussion) lists them.
+    /// The number of a discussion's own messages, such as its result, that this process no longer tries to post,
+    /// because the chat refuses them. A restart tries them once more. [`discussion`](Channel::discussion) lists them.
     pub given_up: usize,
 }
 
-/// Returns the reason why everything is denied in a channel whose record cannot be used.
+/// Returns the reason why everything is denied in a channel with a record that cannot be used.
 pub(crate) const fn reason_of(barred: Barred) -> Reason {
     match barred {
         Barred::Damaged => Reason::RecordDamaged,
@@ -104,6 +104,7 @@ pub(crate) const fn reason_of(barred: Barred) -> Reason {
 /// Returns the reason why everything is denied in a channel that does not belong to this process, or will soon not.
 fn reason_of_standing(runtime: &Runtime, channel: ChannelId) -> Option<Reason> {
     match runtime.standing(channel) {
+        // This process has the lease, but gives way to another one with the same tokens.
         Standing::Quiet if runtime.owned(channel) == Standing::Held => Some(Reason::Elsewhere),
         Standing::Held => None,
         Standing::Quiet => Some(Reason::LeaseEnding),
@@ -144,6 +145,7 @@ impl Channel<'_> {
         let mut machine = look.machine_at(now);
         let standing = reason_of_standing(runtime, self.id);
         let Some(key) = runtime.registry.key(agent) else {
+            // An unregistered agent gets the gate's own answer, which differs in a channel without turns.
             let asked = Input::Gate { agent: None, run: None, latest: None };
             let answer = machine.handle(now, &asked, &mut Vec::new());
             let reason = answer.ok().and_then(Answer::verdict).map(|it| it.reason());
@@ -155,6 +157,7 @@ impl Channel<'_> {
         let bar = runtime.write_bar(self.id, runtime.registry.directory().user(key));
         let bar = bar.filter(|_| keeps_turns);
         let moderator = if keeps_turns { runtime.own_lacks(self.id) } else { OwnLacks::NONE };
+        // On a lapsed lease the time that the machine names belongs to another process.
         let goes_on_at = look.goes_on_at(&machine).filter(|_| standing.is_none());
         Ok(Explanation {
             speaker: view.speaker().and_then(|key| runtime.registry.name(key)),
@@ -267,7 +270,7 @@ impl Dirigent {
         self.runtime.registry.name(key)
     }
 
-    /// Returns counters of what has happened in all channels since the process began. The counters cost nothing while
+    /// Returns counters of what has happened in all channels since the process began. The counters cost no time while
     /// no one asks.
     pub fn tally(&self) -> Tally {
         self.runtime.counts.look()
@@ -298,6 +301,7 @@ fn status_of(runtime: &Runtime, room: &Room) -> Status {
     let view = room.look().machine().view();
     let name = |key| runtime.registry.name(key).unwrap_or_else(|| "unknown".into());
     let listed = view.list().map(|seat| seat.agent);
+    // An agent that left the list may still be offline, and operators look for it.
     let unlisted = view.away().iter().map(|away| away.agent);
     let unlisted = unlisted.filter(|agent| view.list().all(|seat| seat.agent != *agent));
     let state = |agent| (name(agent), room.look().machine().agent_state(agent));

@@ -43,7 +43,6 @@ struct Inner {
 }
 
 impl Inner {
-    /// Adds transitions to the history.
     fn keep(&mut self, channel: ChannelId, transitions: &[Transition]) {
         self.history.extend(transitions.iter().map(|transition| (channel, *transition)));
         let excess = self.history.len().saturating_sub(HISTORY_TOTAL);

@@ -27,7 +27,7 @@ use crate::{AgentId, IdentityStore};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MemoryIdentities {
-    /// The entries, in the order in which they were added. Clones share them.
+    /// The entries, oldest first. Clones share them.
     entries: Arc<Mutex<Vec<Identity>>>,
 }
 

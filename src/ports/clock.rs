@@ -50,7 +50,7 @@ pub struct SystemClock {
     origin: &'static Origin,
 }
 
-/// The moment from which the monotonic clock counts.
+/// The start of the monotonic clock.
 #[derive(Debug)]
 struct Origin {
     monotonic: Instant,
@@ -124,6 +124,7 @@ impl Course {
         let is_ahead = wall > base.saturating_add(elapsed).saturating_add(millis(AHEAD_MIN));
         let base = if is_ahead {
             let ahead = wall.saturating_sub(elapsed);
+            // Several threads may see the step at once, and time must not go back.
             self.base.fetch_max(ahead, Ordering::AcqRel).max(ahead)
         } else {
             base

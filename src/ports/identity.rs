@@ -12,7 +12,7 @@ pub use crate::values::identity::Identity;
 /// when [`changed_elsewhere`](Self::changed_elsewhere) returns. Only tools write to it.
 #[async_trait]
 pub trait IdentityStore: Send + Sync + 'static {
-    /// Returns all entries, in the order in which they were added.
+    /// Returns all entries, oldest first.
     ///
     /// # Errors
     ///

@@ -19,13 +19,12 @@ pub(crate) const TRANSCRIPT_MAX: usize = 100;
 /// Looks up who is here, and what was said.
 #[async_trait]
 pub(crate) trait Surroundings: Send + Sync {
-    /// Returns a registered agent.
     fn identity(&self, agent: &AgentId) -> Option<Identity>;
 
     /// Returns whether the library calls the agent, and the agent has an account that can be mentioned.
     fn is_mentionable(&self, agent: &AgentId) -> bool;
 
-    /// Returns the agents that take turns in the channel, in the order in which they speak.
+    /// Returns the agents that take turns in the channel, in their speaking order.
     fn present(&self, channel: ChannelId) -> Vec<Identity>;
 
     /// Returns the topic of the channel, if it is a discussion with a guide.
@@ -73,16 +72,14 @@ impl Around {
 /// The surroundings of a turn that no driver gave.
 #[derive(Clone, Default)]
 pub(super) struct Given {
-    /// The agent itself, and the others.
     pub(super) agents: Vec<Identity>,
     pub(super) history: Vec<Arc<ChatMessage>>,
-    /// The topic of the discussion.
     pub(super) guide: Option<String>,
 }
 
 /// Writes the text that tells an agent about itself and its turn. Only its last line changes from turn to turn, because
 /// endpoints read only the part that differs from the prompt before. For this reason `others` are in the order of their
-/// ids, and not in the order in which they speak.
+/// ids, and not in their speaking order.
 pub(super) fn briefing(
     me: &Identity,
     mut others: Vec<Identity>,

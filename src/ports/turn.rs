@@ -217,7 +217,7 @@ impl Turn {
         })
     }
 
-    /// Returns the other agents that take turns in this channel now, in the order in which they speak.
+    /// Returns the other agents that take turns in this channel now, in their speaking order.
     pub fn others(&self) -> Vec<Identity> {
         let mut agents = match &self.around {
             Around::Given(given) => given.agents.clone(),

@@ -36,7 +36,6 @@ impl TurnLink {
         Self { paused: paused.into(), ..Self::default() }
     }
 
-    /// Takes the oldest waiting message.
     pub(super) fn take(&self) -> Option<Arc<ChatMessage>> {
         self.injected().waiting.pop_front()
     }
@@ -71,7 +70,6 @@ impl TurnLink {
         self.cancelled.load(Ordering::Acquire)
     }
 
-    /// Waits until the turn is taken away.
     pub(crate) async fn cancelled(&self) {
         self.until(|| self.is_cancelled()).await;
     }
@@ -88,6 +86,7 @@ impl TurnLink {
         call: impl Future<Output = T> + Unpin,
     ) -> Option<T> {
         let is_dropped = || self.dropped.load(Ordering::Acquire);
+        // A call that is dropped before its first poll must not begin.
         if is_dropped() {
             return None;
         }
@@ -103,13 +102,11 @@ impl TurnLink {
         self.until(|| !self.is_paused() || self.is_cancelled()).await;
     }
 
-    /// Marks that the turn takes longer than it should.
     pub(crate) fn mark_slow(&self) {
         self.slow.store(true, Ordering::Release);
         self.tell();
     }
 
-    /// Marks that the turn waits, or goes on.
     pub(crate) fn pause(&self, paused: bool) {
         self.paused.store(paused, Ordering::Release);
         self.tell();
@@ -119,6 +116,7 @@ impl TurnLink {
         let woken = self.changed.notified();
         tokio::pin!(woken);
         loop {
+            // Before the check, so that a change between the check and the wait is not missed.
             woken.as_mut().enable();
             if is_so() {
                 return;
@@ -144,6 +142,7 @@ impl TurnLink {
     /// Marks that the agent has answered. Returns whether it took every message that it got.
     pub(crate) fn close(&self) -> bool {
         let mut injected = self.injected();
+        // A message that comes from now on is for the next turn, because this answer did not see it.
         injected.is_closed = true;
         injected.waiting.is_empty()
     }

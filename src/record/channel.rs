@@ -135,7 +135,7 @@ impl GapFrom {
 
 /// The process that wrote a record, and the number of its commit.
 ///
-/// It distinguishes the process's own commit, whose answer was lost, from a commit of another process. It does not
+/// It distinguishes the process's own commit, if its answer was lost, from a commit of another process. It does not
 /// identify a record, because the count begins again when the process loads the channel again.
 ///
 /// ```

@@ -26,7 +26,7 @@ use crate::values::id::GuildId;
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct Discussion {
-    /// The channel in which the discussion was opened, and that gets its result.
+    /// The channel that opened the discussion, and gets its result.
     pub callback: ChannelId,
     /// The guild of that channel, in a chat that has guilds.
     #[serde(default, skip_serializing_if = "Option::is_none")]

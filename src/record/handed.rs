@@ -3,8 +3,8 @@
 use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, MessageId};
 
-/// The most ranges that an agent is owed. Above it, the two oldest ranges become one, so the agent may get the messages
-/// between them again.
+/// The most ranges that an agent must still get. Above it, the two oldest ranges become one, so the agent may get the
+/// messages between them again.
 pub(crate) const OWED_MAX: usize = 256;
 
 /// The last message that an agent got, and the exceptions. It contains only ids, because the texts stay in the chat.
@@ -43,7 +43,7 @@ impl Handed {
         Self { agent, until: None, owed: Vec::new(), ahead: Vec::new() }
     }
 
-    /// Makes this value equal to the other. Most agents are owed no message, and then the copy is cheap.
+    /// Makes this value equal to the other. Most agents have got everything, and then the copy is cheap.
     pub(crate) fn copy(&mut self, other: &Self) {
         (self.agent, self.until) = (other.agent, other.until);
         if self.owed.len() | other.owed.len() | self.ahead.len() | other.ahead.len() > 0 {
@@ -52,7 +52,8 @@ impl Handed {
         }
     }
 
-    /// Returns whether the agent got this message, or the message comes before every message that the agent is owed.
+    /// Returns whether the agent got this message, or the message comes before every message that the agent must still
+    /// get.
     pub fn includes(&self, message: MessageId) -> bool {
         let is_owed = || self.owed.iter().any(|span| (span.first..=span.last).contains(&message));
         if Some(message) <= self.until {

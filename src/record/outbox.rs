@@ -65,8 +65,7 @@ pub enum OutboxKind {
 const OUTBOX: u64 = 1 << 31;
 
 impl OutboxMessage {
-    /// Creates a post of the channel `from`. It is split for a chat whose messages have at most `longest` UTF-16 code
-    /// units.
+    /// Creates a post of the channel `from`. It is split into messages of at most `longest` UTF-16 code units.
     pub(crate) fn new(
         kind: OutboxKind,
         from: ChannelId,
@@ -103,7 +102,6 @@ impl OutboxMessage {
         Self { kind, to, after, at: now, tried: false, parts: parts.collect() }
     }
 
-    /// Returns the next message to post.
     pub(crate) fn next(&self) -> Option<&OutgoingPart> {
         self.parts.iter().find(|part| part.posted.is_none())
     }

@@ -23,7 +23,6 @@ pub(crate) use crate::admission::AccountKey as Account;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ActionId(pub(crate) u64);
 
-/// An action that starts now.
 #[derive(Debug)]
 pub(crate) struct Started {
     pub(crate) id: ActionId,
@@ -60,7 +59,6 @@ pub(crate) enum Action {
     WakeRoom { room: crate::ChannelId, first: Option<AgentKey> },
 }
 
-/// The data that a hosted agent gets with its turn.
 #[derive(Debug)]
 pub(crate) struct CallRequest {
     pub(crate) agent: AgentKey,
@@ -71,13 +69,12 @@ pub(crate) struct CallRequest {
     pub(crate) newest: Option<MessageId>,
     pub(crate) brought: Brought,
     pub(crate) late: Option<Box<Late>>,
-    /// `true` if its newest reply said nothing new.
+    /// `true` if its newest reply only repeated what was said.
     pub(crate) repeated: bool,
     /// `true` if the turn already waits.
     pub(crate) paused: bool,
 }
 
-/// The data for the host's waker.
 #[derive(Debug)]
 pub(crate) struct WakeRequest {
     pub(crate) agent: AgentKey,
@@ -85,12 +82,10 @@ pub(crate) struct WakeRequest {
     pub(crate) attempt: u8,
     pub(crate) newest: Option<MessageId>,
     pub(crate) brought: Brought,
-    /// `true` if the agent's newest reply said nothing new.
     pub(crate) repeated: bool,
     pub(crate) deferral: Option<DeferralKey>,
 }
 
-/// The question to the orchestrator.
 #[derive(Debug)]
 pub(crate) struct ConsultRequest {
     pub(crate) agent: AgentKey,
@@ -98,7 +93,6 @@ pub(crate) struct ConsultRequest {
     pub(crate) messages: Vec<Arc<ChatMessage>>,
 }
 
-/// The outcome of an action.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// The record is stored under this revision.
@@ -131,7 +125,6 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Returns the posted message, or why it was not posted.
     pub(crate) fn into_posted(self) -> Option<Result<MessageId, Failure>> {
         if let Self::Posted(message) = self {
             return Some(Ok(message));
@@ -139,7 +132,6 @@ impl Outcome {
         self.into_failure().map(Err)
     }
 
-    /// Returns the messages that were read, or why they were not.
     pub(crate) fn into_page(self) -> Option<Result<Vec<ChatMessage>, Failure>> {
         if let Self::Page(messages) = self {
             return Some(Ok(messages));
@@ -147,7 +139,6 @@ impl Outcome {
         self.into_failure().map(Err)
     }
 
-    /// Returns the accounts that can see the channel, or why they could not be read.
     pub(crate) fn into_members(self) -> Option<Result<Vec<crate::UserId>, Failure>> {
         if let Self::Members(users) = self {
             return Some(Ok(users));
@@ -155,7 +146,6 @@ impl Outcome {
         self.into_failure().map(Err)
     }
 
-    /// Returns the result of the host's waker, or why it failed.
     pub(crate) fn into_woken(self) -> Option<Result<WakeOutcome, Failure>> {
         if let Self::WakeOutcome(woken) = self {
             return Some(Ok(woken));
@@ -163,13 +153,11 @@ impl Outcome {
         self.into_failure().map(Err)
     }
 
-    /// Returns why the attempt failed, if it did.
     pub(crate) fn into_failure(self) -> Option<Failure> {
         if let Self::Failed(failure) = self { Some(failure) } else { None }
     }
 }
 
-/// The answer of a hosted agent.
 #[derive(Debug)]
 pub(crate) enum AgentAnswer {
     /// The part of the reply that is delivered, and how the turn ends then.
@@ -180,7 +168,6 @@ pub(crate) enum AgentAnswer {
     Failed,
 }
 
-/// The answer of the orchestrator.
 #[derive(Debug)]
 pub(crate) enum ConsultAnswer {
     /// This text is posted.
@@ -198,12 +185,9 @@ pub(crate) enum Purpose {
     ReadBack,
     /// Posts the head of the voice lane.
     Voice,
-    /// Looks for the parts of the reply.
     FindPart,
-    /// Asks the host's waker.
     Wake,
     Delete(MessageId),
-    /// Reads something of the chat.
     Read,
     /// Finds out whether the chat answers again.
     Probe,
@@ -223,7 +207,6 @@ pub(crate) struct Lost {
     /// The number of its parts in the channel, and the number of all its parts.
     pub(crate) posted: usize,
     pub(crate) parts: usize,
-    /// The failure of the last attempt.
     pub(crate) failure: Option<PostFailure>,
 }
 

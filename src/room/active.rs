@@ -22,7 +22,6 @@ use super::requests::Requests;
 use super::voice::{Summons, VoiceItem, VoiceLane};
 use crate::values::message::Nonce;
 
-/// The state that only an active channel has. Each lane has its own data.
 #[derive(Debug, Default)]
 pub(super) struct Active {
     pub(super) inbox: Inbox,
@@ -49,14 +48,12 @@ pub(super) struct Active {
     pub(super) signals: VecDeque<Signal>,
     /// The last of people's unserved messages that the channel was woken for.
     pub(super) woken_for: Option<MessageId>,
-    /// A buffer for the messages of a reply.
     pub(super) receipt: Vec<MessageId>,
 }
 
 impl Active {
-    /// Handles an event about a message of this author with this nonce. The author matters, because any account can
-    /// choose another's nonce. Returns whether the message is the post of the voice lane's head, while no answer to
-    /// that post is awaited.
+    /// Handles an event about a message of this author with this nonce. Returns whether the message is the post of the
+    /// voice lane's head, while no answer to that post is awaited.
     pub(super) fn arrived(&mut self, nonce: Nonce, author: Author, message: MessageId) -> bool {
         if let Some(withdrawn) = &mut self.withdrawn {
             withdrawn.told_of(nonce, author, message);
@@ -68,6 +65,8 @@ impl Active {
             Some(VoiceItem::Effect(..) | VoiceItem::Answer) => Some(Author::Moderator),
             None => None,
         };
+        // The author is compared, because any account can post with a nonce that it has seen. Such a post once counted
+        // as the part of a reply.
         poster == Some(author) && self.voice.arrived(nonce, message)
     }
 
@@ -79,6 +78,7 @@ impl Active {
             && self.cleanup.as_ref().is_none_or(|cleanup| cleanup.is_empty())
             && self.signals.is_empty()
             && self.voice.is_empty()
+            // A result that was given up waits for an operator, and must not keep the channel in memory for ever.
             && self.outbox.as_ref().is_none_or(|outbox| outbox.is_at_rest())
     }
 
@@ -86,6 +86,7 @@ impl Active {
     /// because the end of the commit is an event.
     pub(super) fn may_act(&self, commit: &CommitState) -> bool {
         let is_stored = |stamp| commit.is_committed(stamp);
+        // While one post is in progress the head offers no other, because posts of a channel stay in order.
         let voice = !self.voice.is_under_way()
             && match self.voice.head() {
                 Some(VoiceItem::Effect(_, stamp)) => is_stored(stamp),
@@ -142,6 +143,7 @@ impl Active {
             reply.move_back(by);
         }
         self.calls.move_back(by);
+        // A command that seemed to lie in the future would overrule words that people write later.
         let commanded_at = &mut self.commands.commanded_at;
         *commanded_at = commanded_at.map(|at| at.saturating_sub(by));
     }
@@ -163,6 +165,7 @@ impl Active {
     pub(super) fn abandon(&mut self, now: Timestamp) {
         let Self { calls, consult, signals, voice, cleanup, .. } = self;
         let left = calls.abandon(now).into_iter();
+        // Their agents may still run, so each keeps its ten seconds of grace, although no room counts them.
         signals.extend(left.map(|(id, drop_at)| Signal::Leave { id, drop_at }));
         let consult = consult.take().and_then(|consult| consult.under_way);
         signals.extend(consult.map(Signal::DropConsult));
@@ -184,7 +187,6 @@ impl Active {
         self.signals.extend(consult.map(Signal::DropConsult));
     }
 
-    /// Forgets everything, as if no message had been written here.
     pub(super) fn forget_all(&mut self) {
         self.calls.forget_trigger();
         self.voice.clear();
@@ -193,6 +195,7 @@ impl Active {
         }
         (self.reply, self.withdrawn) = (None, None);
         self.inbox.forget();
+        // A late page of a read from before must not bring back what was forgotten.
         (self.outbox, self.observed) = (None, None);
         self.reads = Reads::default();
     }

@@ -8,7 +8,7 @@ use crate::values::message::AuthorKind;
 use crate::values::shown::QuotedAs;
 use crate::{ChatMessage, UserId};
 
-/// The way in which a person's message addresses an agent.
+/// How a person's message addresses an agent.
 ///
 /// ```
 /// use dirigent::operate::{AddressedBy, Explanation, Reason};
@@ -28,7 +28,6 @@ pub enum AddressedBy {
     Reply,
 }
 
-/// The agents that a person's message addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Addressed {
     pub(super) message: MessageId,
@@ -50,6 +49,7 @@ pub(super) fn addressed(directory: &Directory, message: &ChatMessage) -> Option<
         let agent = quoted.and_then(|quoted| directory.of_user(quoted.author?));
         agent.into_iter().collect()
     };
+    // The order is the rule: an answer to the sceptic that mentions the poet is for the poet.
     let ways: [(AddressedBy, &dyn Fn() -> Vec<AgentKey>); 3] = [
         (AddressedBy::Mention, &mentions),
         (AddressedBy::Name, &named),
@@ -65,6 +65,7 @@ pub(super) fn addressed(directory: &Directory, message: &ChatMessage) -> Option<
 /// all.
 pub(super) fn is_for_another(directory: &Directory, message: &ChatMessage) -> bool {
     let is_another = |user: UserId| {
+        // A bot that is no agent is no person either. "<@music-bot> play" once woke no agent, as talk between people.
         let is_bot = message.mentioned_bots.contains(&user)
             || directory.moderator() == Some(user)
             || directory.of_user(user).is_some();

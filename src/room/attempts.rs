@@ -8,18 +8,18 @@ use crate::values::error::{Certainty, ErrorKind, PostFailure};
 
 /// The time after the start of a post during which it may still arrive in the channel.
 pub(crate) const LANDS_WITHIN: Duration = Duration::from_secs(15);
-/// The time for which a part in doubt is repeated with its nonce. A chat surely remembers a nonce for two minutes. The
-/// time that a repetition may need to arrive is subtracted from that. Discord says "a few minutes".
+/// How long a part in doubt is repeated with its nonce. A chat surely remembers a nonce for two minutes. The time that
+/// a repetition may need to arrive is subtracted from that. Discord says "a few minutes".
 pub(crate) const REPEAT_WITHIN: Duration = Duration::from_secs(120 - LANDS_WITHIN.as_secs());
 
 /// Returns whether the chat may have forgotten a nonce that was first used at this time, before a repetition that
-/// starts now arrives. A clock that was set back proves nothing, so the nonce then counts as forgotten.
+/// starts now arrives. After the clock was set back the time since then is unknown, so the nonce counts as forgotten.
 pub(crate) fn is_forgotten(used: Timestamp, now: Timestamp) -> bool {
     now < used || now.since(used) >= REPEAT_WITHIN
 }
 
-/// Returns the first use of a nonce after the clock was set back by at least this much. From then on the nonce counts
-/// as forgotten.
+/// Returns the first use of a nonce after the clock was set back by at least this much. The nonce then counts as
+/// forgotten.
 pub(crate) fn aged(used: Timestamp, by: Duration) -> Timestamp {
     used.saturating_sub(by + REPEAT_WITHIN)
 }
@@ -27,7 +27,6 @@ pub(crate) fn aged(used: Timestamp, by: Duration) -> Timestamp {
 /// The reason why an attempt at the chat or the store failed, and what it proves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// The kind of failure.
     pub(crate) kind: ErrorKind,
     /// The chat's own number for it.
     pub(crate) code: Option<u64>,
@@ -62,6 +61,7 @@ impl Failure {
         match self.kind {
             ErrorKind::RateLimited => Trouble::Limited(self.retry_after.unwrap_or(FIRST_WAIT)),
             ErrorKind::Unavailable | ErrorKind::NoAnswer | ErrorKind::Store => Trouble::Away,
+            // The same request would fail again, and Discord counts 401 and 403 towards a ban.
             ErrorKind::Gone
             | ErrorKind::Forbidden
             | ErrorKind::Unauthorized
@@ -79,7 +79,6 @@ impl Failure {
         }
     }
 
-    /// Returns how the failure settles an effect that is given up.
     pub(crate) fn settlement(&self, now: Timestamp) -> Settlement {
         match self.certainty {
             Certainty::NotDone => {
@@ -110,12 +109,10 @@ pub(crate) struct Attempts {
 }
 
 impl Attempts {
-    /// Returns whether an attempt may be made now.
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         self.next_at.is_none_or(|next| next <= now)
     }
 
-    /// Returns when the next attempt may be made, if that time lies ahead.
     pub(crate) const fn next_at(&self) -> Option<Timestamp> {
         self.next_at
     }
@@ -141,13 +138,13 @@ impl Attempts {
         self.is_asked = retry_after.is_some();
         let wait = retry_after.unwrap_or_else(|| {
             let doubled = first.saturating_mul(1 << self.doubled.min(16)).min(longest);
+            // A wait that the other side chose does not count, so the doubling goes on from where it was.
             self.doubled = self.doubled.saturating_add(1);
             doubled
         });
         self.next_at = Some(now + wait.max(SHORTEST_WAIT));
     }
 
-    /// Sets the time of the next attempt, without a failure.
     pub(crate) const fn wait_until(&mut self, at: Timestamp) {
         self.next_at = Some(at);
         self.is_asked = true;
@@ -155,6 +152,7 @@ impl Attempts {
 
     /// Allows the next attempt at once, unless the other side asked to wait.
     pub(crate) const fn retry_now(&mut self) {
+        // A 429 once counted as the end of an outage, and two refused reads then took turns without end.
         if !self.is_asked {
             self.next_at = None;
         }

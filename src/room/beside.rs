@@ -8,13 +8,11 @@ use crate::values::embed::Embed;
 use crate::values::extras::Extras;
 use crate::values::reply_file::ReplyFile;
 
-/// The parts of our message besides its text.
+/// The parts of our message besides its text, such as its embeds and files.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Beside {
     pub(crate) reply_to: Option<MessageId>,
-    /// The extras with its embeds.
     pub(crate) extras: Option<Arc<Extras>>,
-    /// The files of the message.
     pub(crate) files: Box<[ReplyFile]>,
 }
 

@@ -15,10 +15,9 @@ use crate::admission::{Claim, ClaimKind};
 use crate::settings::LostRuns;
 use crate::values::stage::DriverStage;
 
-/// The time for which a run of another process is waited for after a restart, if no deadline is set.
+/// How long a run of another process is waited for after a restart, if no deadline is set.
 const KEPT_RUN_MAX: Duration = Duration::from_secs(600);
 
-/// Calls agents, and takes their runs away.
 impl Step<'_> {
     /// Asks for the run of a hosted agent: the run of this turn, or, without a turn, the run after a reminder if that
     /// is still permitted. If it may run, the agent is called once the state is stored, and its trigger is settled
@@ -31,6 +30,7 @@ impl Step<'_> {
         attempt: u8,
     ) -> bool {
         // The agent may have the floor by now. Then its run belongs to its turn, and a trigger asks for it.
+        // Otherwise a run after a reminder would take the floor from the turn that has just begun.
         if turn.is_none() && self.turns.view().permit() != Some(agent) {
             return false;
         }
@@ -42,6 +42,7 @@ impl Step<'_> {
             return false;
         }
         let older = self.lanes.calls.current().map(|older| (older.agent, older.run));
+        // An agent may ask at the gate while its call waits. The newer run then holds the floor.
         if let Some((agent, run)) = older {
             self.cancel_call(agent, Some(run));
         }
@@ -80,11 +81,13 @@ impl Step<'_> {
         let handout = self.prepare_handout(agent, turn.unwrap_or_default())?;
         let view = self.turns.view();
         let (newest, paused) = (view.newest(), view.phase() == PhaseKind::Waiting);
+        // Asked last, because a place that is admitted and not used would be lost to another room.
         let claim = Claim::new(room, Account::Agent(agent), ClaimKind::Call);
         let Ok(admitted) = door.admission.admit(now, claim) else {
             self.lanes.calls.stands_in_line();
             return None;
         };
+        // From here on the call surely starts, so everything that waits for it is taken.
         let brought = self.hand_out(handout);
         let late = self.lanes.inbox.take_late(agent);
         let repeated = self.lanes.inbox.talk.take_repeated(agent);
@@ -97,11 +100,10 @@ impl Step<'_> {
         Some(id)
     }
 
-    /// Takes the permission from the call in progress. Its agent learns it at once. If the agent goes on for longer
-    /// than the grace, the call is dropped.
+    /// Takes the permission from the call in progress. Its agent learns it at once.
     pub(super) fn cancel_call(&mut self, agent: AgentKey, run: Option<RunId>) {
         if let Some(call) = self.lanes.calls.cancel(self.now, agent, run) {
-            // An agent that takes too long over a message may do so each time.
+            // An agent that takes too long over a message may do so in each turn, so it counts as a failure.
             if self.turns.view().pause().is_some() {
                 self.lanes.inbox.taken_away(agent);
             } else {
@@ -116,6 +118,7 @@ impl Step<'_> {
     pub(super) fn hand_over(&mut self, agent: AgentKey, turn: TurnId, mut span: Span) {
         self.turns.commit.change();
         self.lanes.inbox.keep_unserved(span);
+        // Only a running hosted agent can get them now. They stay unserved until a turn has taken them.
         if self.lanes.calls.under_way().is_some() {
             let waits = self
                 .lanes
@@ -161,6 +164,7 @@ impl Step<'_> {
         if observed.is_some() && view.run().is_some_and(is_observed_run) {
             return;
         }
+        // A hosted run died with its process. A run of the host may go on in another one.
         let is_ours = view.run().is_none_or(|run| is_hosted_run(run) || is_observed_run(run));
         let is_running = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting)
             || view.permit().is_some();
@@ -172,12 +176,13 @@ impl Step<'_> {
         let _ = self.turns.submit(cx, self.now, &Input::RunsLost { rerun });
     }
 
-    /// Keeps a run that goes on in another process. If it has no deadline it gets one, because that process may be
-    /// gone.
+    /// Keeps a run that goes on in another process. It gets a deadline, because that process may be gone.
     fn keep_run(&mut self) {
         let machine = &self.turns.machine;
         let State { floor, reminders, .. } = &machine.snapshot().state;
         let permit = reminders.get().and_then(|reminders| reminders.permit);
+        // The machine keeps such a run without a limit if the host set none. Its process may be gone, and the channel
+        // would wait for ever.
         let is_limited = match (&floor.phase, permit.map(|permit| permit.run)) {
             (_, Some(PermitRun::Running { until, .. })) => until.is_some(),
             (Phase::Running { until, .. }, _) => until.is_some(),

@@ -12,8 +12,7 @@ use super::commit::Stamp;
 use crate::values::extras::Extras;
 
 /// Marks the ids of hosted agents' runs. A run is named by the ticket of its trigger, so that a turn that is given
-/// again is another run. The upper half keeps these ids apart from those of hosts. Of random ids, and of ids made from
-/// a name, one in four billion would look like one of these.
+/// again is another run.
 const HOSTED: u64 = 1 << 63;
 const UPPER: u64 = u64::MAX << 32;
 
@@ -24,6 +23,8 @@ pub(crate) const fn hosted_run(ticket: Ticket) -> RunId {
 
 /// Returns whether the library named this run.
 pub(crate) const fn is_hosted_run(run: RunId) -> bool {
+    // The upper half is compared as a whole, because half of all random ids have the highest bit. Such a run of a host
+    // was once given up at a restart, and a second agent could speak.
     run.get() & UPPER == HOSTED
 }
 
@@ -56,13 +57,9 @@ pub(crate) struct Consult {
     pub(crate) under_way: Option<ActionId>,
     /// The time when the machine asked. It is a part of the nonces of the answer.
     pub(crate) since: Timestamp,
-    /// The parts of the answer to post, once there is one.
     pub(crate) parts: Vec<Arc<str>>,
-    /// The extras of the answer.
     pub(crate) extras: Option<Arc<Extras>>,
-    /// The number of parts that are posted.
     pub(crate) posted: usize,
-    /// The first message of the answer.
     pub(crate) answer: Option<MessageId>,
 }
 
@@ -98,6 +95,7 @@ impl Consult {
         let answered = extras.and_then(|extras| extras.reply_to).unwrap_or(self.last);
         let is_last = self.posted + 1 == self.parts.len();
         let files = extras.filter(|_| is_last).map(|extras| extras.files.iter());
+        // After a restart only the names of files are left. A file without bytes would be posted empty.
         let at_hand = files.into_iter().flatten().filter(|file| file.is_at_hand());
         Beside {
             reply_to: (self.posted == 0).then_some(answered),
@@ -121,7 +119,7 @@ impl Consult {
 /// The time that an agent may go on after its call was cancelled, until the call is dropped.
 const CANCEL_GRACE: Duration = Duration::from_secs(10);
 
-/// A call whose turn was taken away and whose agent has not returned.
+/// A call that lost its turn, while its agent has not returned.
 #[derive(Clone, Copy, Debug)]
 struct Abandoned {
     id: ActionId,
@@ -147,7 +145,6 @@ pub(crate) struct KeptRun {
     pub(crate) until: Timestamp,
 }
 
-/// People's messages for the agent that runs in this turn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inject {
     pub(crate) agent: AgentKey,
@@ -162,11 +159,8 @@ pub(crate) struct Calls {
     abandoned: Vec<Abandoned>,
     /// The trigger of a call that was cancelled before it began.
     never_begun: Option<Ticket>,
-    /// People's messages for the running agent.
     pub(crate) inject: Option<Inject>,
-    /// The number of runs that started.
     starts: u64,
-    /// The run whose permission a guard holds.
     guarded: Option<Box<Guarded>>,
     /// A run of an earlier process that goes on without a deadline of the machine.
     pub(crate) kept: Option<Box<KeptRun>>,
@@ -187,7 +181,6 @@ impl Calls {
         self.current.as_ref().is_some_and(|call| call.under_way.is_none() && call.is_in_line)
     }
 
-    /// Records that there is no such place now.
     pub(crate) const fn stands_in_line(&mut self) {
         if let Some(call) = &mut self.current {
             call.is_in_line = true;
@@ -199,12 +192,10 @@ impl Calls {
         self.current.as_ref().filter(|call| call.under_way.is_none()).map(|call| call.stamp)
     }
 
-    /// Returns the action of the call in progress.
     pub(crate) fn under_way(&self) -> Option<ActionId> {
         self.current.as_ref()?.under_way
     }
 
-    /// Records a permitted run that is to be called.
     pub(crate) fn permit(&mut self, call: Call) {
         self.current = Some(call);
     }
@@ -216,7 +207,6 @@ impl Calls {
         call.trigger
     }
 
-    /// Takes the trigger of a call that was cancelled before it began.
     pub(crate) const fn take_never_begun(&mut self) -> Option<Ticket> {
         self.never_begun.take()
     }
@@ -247,12 +237,13 @@ impl Calls {
         let call = self.current.take_if(|call| call.agent == agent && Some(call.run) == run)?;
         match call.under_way {
             Some(id) => self.abandoned.push(Abandoned { id, drop_at: now + CANCEL_GRACE }),
+            // Its trigger is still pending in the machine, and would keep the channel in memory.
             None => self.never_begun = call.trigger,
         }
         Some(call)
     }
 
-    /// Removes and returns a cancelled call whose grace is over.
+    /// Removes and returns a cancelled call after its grace.
     pub(crate) fn next_overdue(&mut self, now: Timestamp) -> Option<ActionId> {
         let at = self.abandoned.iter().position(|call| call.drop_at <= now)?;
         Some(self.abandoned.remove(at).id)
@@ -289,12 +280,10 @@ impl Calls {
         before.is_none_or(|before| *before != guarded)
     }
 
-    /// Removes the guard of this run.
     pub(crate) fn unguard(&mut self, guarded: Guarded) {
         self.guarded.take_if(|known| **known == guarded);
     }
 
-    /// Counts a run that begins.
     pub(crate) const fn run_started(&mut self) {
         self.starts += 1;
     }

@@ -7,26 +7,24 @@ use dirigent_core::Timestamp;
 use super::action::Account;
 use crate::values::error::ErrorKind;
 
-/// The time for which requests may fail, the gateway may be lost or the store may accept nothing, until the turn
-/// machine learns that the chat is away.
+/// How long requests may fail, the gateway may be lost or the store may accept no commit, until the turn machine learns
+/// that the chat is away.
 const TOLERANCE: Duration = Duration::from_secs(5);
 /// The time from one probe to the next.
 const PROBE_EVERY: Duration = Duration::from_secs(10);
-/// The time for which the newest message is awaited after a new session began.
+/// How long the newest message is awaited after a new session began.
 pub(crate) const NEWEST_WITHIN: Duration = Duration::from_secs(30);
 /// The interval at which the history is read while no events are heard.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
 
-/// The state of the chat, according to the room's own requests and to the host.
 #[derive(Debug, Default)]
 pub(crate) struct ChatHealth {
     trouble: Option<Box<Trouble>>,
     deaf: Option<Box<Deaf>>,
     /// The time until which the newest message is awaited. A new session began, and the missed messages are neither
-    /// read nor reported. A further loss of the gateway changes nothing in that.
+    /// read nor reported. A further loss of the gateway does not change that.
     newest_by: Option<Timestamp>,
-    /// The time since when the store accepts nothing. Then no message can be posted either, and no agent can begin its
-    /// turn.
+    /// The time since when the store accepts no commits. Then no message is posted either, and no turn begins.
     unstored_since: Option<Timestamp>,
     /// `true` if the turn machine knows that the chat is away.
     is_told: bool,
@@ -34,9 +32,7 @@ pub(crate) struct ChatHealth {
 
 #[derive(Clone, Copy, Debug)]
 struct Trouble {
-    /// The account whose requests fail.
     account: Account,
-    /// The time since when they fail.
     since: Timestamp,
     /// The time when the chat goes on, if the chat itself told it.
     until: Option<Timestamp>,
@@ -49,15 +45,13 @@ struct Trouble {
 #[derive(Clone, Copy, Debug)]
 struct Deaf {
     since: Timestamp,
-    /// The time when the history is read next.
     look_at: Timestamp,
-    /// `true` if the connection is back with a new session. The channel counts as unheard until the missed messages are
-    /// known.
+    /// `true` if the connection is back with a new session. The channel is unheard until the missed messages are known.
     stands: bool,
 }
 
 impl Trouble {
-    /// Returns the time from which on the turn machine must know.
+    /// Returns when the turn machine must know.
     fn matters_at(&self) -> Timestamp {
         if self.until.is_some() { self.since } else { self.since + TOLERANCE }
     }
@@ -82,7 +76,6 @@ impl ChatHealth {
         Self { trouble: Some(Box::new(trouble)), is_told: true, ..Self::default() }
     }
 
-    /// Returns since when the gateway is lost.
     pub(crate) fn deaf_since(&self) -> Option<Timestamp> {
         self.deaf.as_ref().map(|deaf| deaf.since)
     }
@@ -93,26 +86,25 @@ impl ChatHealth {
         (kind != ErrorKind::RateLimited).then_some(since)
     }
 
-    /// Returns since when the store accepts nothing.
     pub(crate) const fn unstored_since(&self) -> Option<Timestamp> {
         self.unstored_since
     }
 
-    /// Returns the end of the wait that the chat or the pace asks for, if that is the only wait and the turn machine
-    /// knows it.
+    /// Returns the end of the wait that the chat or the pace asks for, if that is the only wait, and the machine knows
+    /// it.
     pub(crate) fn limited_until(&self) -> Option<Timestamp> {
         let is_all = self.deaf.is_none() && self.unstored_since.is_none();
         self.trouble.as_ref().filter(|_| is_all && self.is_told)?.until
     }
 
-    /// Returns whether the chat does not answer, or is not heard.
     pub(crate) fn is_out(&self) -> bool {
         self.deaf.is_some() || self.silent_since().is_some()
     }
 
-    /// Records that the connection to the gateway is lost.
     pub(crate) fn lost_gateway(&mut self, since: Timestamp) {
         let fresh = || Box::new(Deaf { since, look_at: since + TOLERANCE, stands: false });
+        // A session that is lost again while its newest message is awaited does not end that wait, because what was
+        // missed before it must still be read.
         self.deaf.get_or_insert_with(fresh).stands = false;
     }
 
@@ -123,10 +115,10 @@ impl ChatHealth {
             deaf.stands = stands;
         }
         let by = now + NEWEST_WITHIN;
+        // The earliest wait counts, because a clock that was set back once turned 30 s into an hour.
         self.newest_by = Some(self.newest_by.map_or(by, |known| known.min(by)));
     }
 
-    /// Returns whether the newest message is awaited.
     pub(crate) const fn awaits_newest(&self) -> bool {
         self.newest_by.is_some()
     }
@@ -157,12 +149,10 @@ impl ChatHealth {
         due.map(|deaf| deaf.look_at = now + LOOK_EVERY).is_some()
     }
 
-    /// Records the failure of a commit that began at this time.
     pub(crate) fn store_failed(&mut self, since: Timestamp) {
         self.unstored_since.get_or_insert(since);
     }
 
-    /// Records that a commit succeeded.
     pub(crate) const fn stored(&mut self) {
         self.unstored_since = None;
     }
@@ -182,6 +172,7 @@ impl ChatHealth {
 
     /// Records that posts wait until then, because the chat or the pace asks for it.
     pub(crate) fn limited(&mut self, account: Account, now: Timestamp, until: Timestamp) {
+        // A short wait is no outage, and a rate limit must not hide that the chat is silent.
         if until.since(now) <= TOLERANCE || self.trouble.as_ref().is_some_and(|t| t.until.is_none())
         {
             return;
@@ -205,6 +196,7 @@ impl ChatHealth {
         if self.is_well() {
             return None;
         }
+        // A limit ends with its time even if no post is made to prove it.
         self.trouble.take_if(|trouble| trouble.until.is_some_and(|until| until <= now));
         let is_away = self.matters_at().is_some_and(|at| at <= now);
         // A shorter trouble is not an outage yet, but a reported outage ends only with its cause.
@@ -216,7 +208,6 @@ impl ChatHealth {
         })
     }
 
-    /// Returns the time from which on the turn machine must know that the chat is away.
     fn matters_at(&self) -> Option<Timestamp> {
         let trouble = self.trouble.as_ref().map(|trouble| trouble.matters_at());
         let deaf = self.deaf.as_ref().map(|deaf| deaf.since);
@@ -224,7 +215,6 @@ impl ChatHealth {
         trouble.into_iter().chain(others).min()
     }
 
-    /// Returns the account to probe now.
     pub(crate) fn probe(&self, now: Timestamp) -> Option<Account> {
         let trouble = self.trouble.as_deref();
         let trouble = trouble.filter(|trouble| self.is_told && trouble.until.is_none())?;
@@ -236,7 +226,6 @@ impl ChatHealth {
         self.is_told && self.trouble.is_some()
     }
 
-    /// Records that the probe is on its way.
     pub(crate) fn probed(&mut self, now: Timestamp) {
         if let Some(trouble) = &mut self.trouble {
             trouble.probe_at = now + PROBE_EVERY;

@@ -10,14 +10,12 @@ use super::attempts::{Attempts, Failure, Trouble};
 use super::commit::Stamp;
 use crate::values::message::Nonce;
 
-/// The most deletions in progress at once.
 const DELETIONS_AT_ONCE: usize = 2;
-/// The most withdrawn triggers that are looked for at a time.
+/// The most withdrawn triggers that a room looks for at a time.
 const STRAYS_MAX: usize = 16;
-/// The time for which a deletion is tried. It outlasts an outage, and delays nothing.
+/// How long a deletion is tried. It outlasts an outage, and delays no post.
 const DELETION_MAX: Duration = Duration::from_secs(3_600);
 
-/// The messages to delete.
 #[derive(Debug, Default)]
 pub(crate) struct Cleanup {
     items: Vec<Deletion>,
@@ -54,6 +52,7 @@ impl Cleanup {
         (stamp, stays): (Stamp, Option<Timestamp>),
     ) {
         let known = self.items.iter_mut().find(|item| item.message == message);
+        // A message may have to go for two reasons, for example as a stale trigger and a stray. It is deleted once.
         if let Some(known) = known.filter(|known| ticket.is_none() || known.ticket.is_none()) {
             known.ticket = known.ticket.or(ticket);
             return;
@@ -66,7 +65,6 @@ impl Cleanup {
         self.items.push(Deletion { ticket, message, by, stamp, attempts, since, under_way });
     }
 
-    /// Adds a message of this observed agent.
     pub(crate) fn remove(&mut self, by: AgentKey, message: MessageId, stamp: Stamp) {
         self.push(None, message, (stamp, None));
         if let Some(item) = self.items.iter_mut().find(|item| item.message == message) {
@@ -82,13 +80,13 @@ impl Cleanup {
         self.items.clear();
     }
 
-    /// Returns the next deletion whose stamp is committed and whose time has come: the message, and its author as in
-    /// `by`.
+    /// Returns the next deletion that is due and has a committed stamp: the message, and its author as in `by`.
     pub(crate) fn ready(
         &self,
         now: Timestamp,
         is_committed: impl Fn(Stamp) -> bool,
     ) -> Option<(MessageId, Option<AgentKey>)> {
+        // A deletion that hangs must not hold back the others, and many at once would use up the rate limit.
         let under_way = self.items.iter().filter(|item| item.under_way.is_some()).count();
         if under_way >= DELETIONS_AT_ONCE {
             return None;
@@ -99,7 +97,6 @@ impl Cleanup {
         self.items.iter().find(is_free).map(|item| (item.message, item.by))
     }
 
-    /// Records that the deletion is in progress.
     pub(crate) fn begin(&mut self, message: MessageId, id: ActionId, now: Timestamp) {
         let mut waiting = self.items.iter_mut().filter(|item| item.under_way.is_none());
         if let Some(item) = waiting.find(|item| item.message == message) {
@@ -116,17 +113,17 @@ impl Cleanup {
         done.map_or((None, None), |item| (item.ticket, item.by))
     }
 
-    /// Records a withdrawn trigger with this nonce that may be in the channel. `post` is the action that still posts
-    /// it.
+    /// Records a withdrawn trigger with this nonce that may be in the channel. `post` is the action that posts it.
     pub(crate) fn look_for(&mut self, nonce: Nonce, post: Option<ActionId>) {
         self.strays.push_back(Stray { nonce, post });
+        // These posts may never arrive, so the list is bounded.
         if self.strays.len() > STRAYS_MAX {
             self.strays.pop_front();
         }
     }
 
     /// Checks a message with this nonce in the channel. If it is such a trigger, it is deleted once the state of this
-    /// stamp is stored, in which the trigger is no longer pending.
+    /// stamp is stored, because the trigger is no longer pending there.
     pub(crate) fn see(&mut self, nonce: Nonce, message: MessageId, stamp: Stamp) {
         let stray = self.strays.iter().position(|known| known.nonce == nonce);
         self.found(stray, message, stamp);
@@ -152,13 +149,13 @@ impl Cleanup {
         };
         item.under_way = None;
         item.attempts.back_off(now, failure.retry_after);
+        // The next attempt is compared, not this one, so that none is planned beyond the limit.
         let late = item.since.is_some_and(|since| {
             item.attempts.next_at().is_some_and(|next| next.since(since) >= DELETION_MAX)
         });
         failure.trouble() == Trouble::Definite || late
     }
 
-    /// Returns the moments at which a deletion is tried again.
     pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
         let waiting = self.items.iter().filter(|item| item.under_way.is_none());
         waiting.filter_map(|item| item.attempts.next_at())

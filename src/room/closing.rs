@@ -7,14 +7,13 @@ use super::active::Active;
 use super::turns::Turns;
 use crate::record::channel::Revision;
 
-/// A room that another process takes over, whose driver ends, or whose record is replaced.
+/// A room that closes, because another process takes it over, its driver ends, or its record is replaced.
 pub(crate) struct Closing<'a> {
     pub(super) turns: &'a mut Turns,
     pub(super) active: Option<&'a mut Active>,
 }
 
 impl Closing<'_> {
-    /// Ends all work here, because another process has the channel.
     pub(crate) fn abandon(self, now: Timestamp) {
         self.turns.abandon();
         if let Some(active) = self.active {

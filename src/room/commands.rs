@@ -9,27 +9,23 @@ use dirigent_core::{MessageId, Timestamp};
 use super::addressing::Addressed;
 use crate::ChatMessage;
 
-/// The newest word of a person that had an effect, and the newest command.
 #[derive(Debug, Default)]
 pub(super) struct Commands {
     /// The newest stop or resume word of a person that had an effect.
     pub(super) word: Option<MessageId>,
     /// The time when an operator last stopped, held or resumed the channel.
     pub(super) commanded_at: Option<Timestamp>,
-    /// The newest messages that were stop words when they were heard or edited.
     pub(super) stops: VecDeque<MessageId>,
     /// The times in the last hour at which words of people behind webhooks counted as a person's.
     pub(super) bridged: VecDeque<Timestamp>,
     /// The messages of people that were deleted after agents got them, with the times of the deletions.
     pub(super) deleted: VecDeque<(Timestamp, Arc<ChatMessage>)>,
-    /// The agents that a person addressed last.
     pub(super) addressed: Option<Box<Addressed>>,
 }
 
-/// The time for which a webhook's copy takes the place of a deleted message. Bots that let several people speak through
-/// one account make such copies.
+/// How long a webhook's copy takes the place of a deleted message. Bots that let several people speak through one
+/// account make such copies.
 const COPIES_FOR: Duration = Duration::from_secs(10);
-/// The most deleted messages that are known of a channel.
 pub(super) const DELETED_MAX: usize = 8;
 
 /// The number of times in an hour that words of people behind webhooks count as a person's in a channel.

@@ -18,7 +18,6 @@ use crate::values::error::Certainty;
 
 /// The wait after a failed commit. It doubles up to [`WAIT_MAX`].
 const WAIT: Duration = Duration::from_millis(100);
-/// The longest wait between two attempts at the store.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Counts the changes of a room's record. An action names the stamp that must be committed before it starts.
@@ -37,13 +36,12 @@ pub(crate) struct CommitState {
     durability: Durability,
     attempts: Attempts,
     under_way: Option<UnderWay>,
-    /// `true` if the record of an attempt whose answer was lost may be the stored one.
+    /// `true` if an attempt without an answer may have stored its record.
     is_doubtful: bool,
     /// The refusals of the record as it is. The store has accepted none since.
     pub(crate) refused: Refusals,
     /// A conflict after such an attempt. The store is read to find out which process wrote its record.
     read_back: ReadBack,
-    /// `true` if another process has the channel now.
     taken_over: bool,
     /// `true` if the record is damaged, and the next commit replaces it.
     replaces_damaged: bool,
@@ -52,7 +50,6 @@ pub(crate) struct CommitState {
     written: u64,
     /// The transitions for listeners and for the store's history, each with its state.
     pub(super) news: News,
-    /// The buffers of earlier commits, for the next one.
     pub(super) returned: Returned,
 }
 
@@ -70,7 +67,6 @@ struct UnderWay {
     durability: Durability,
     /// The state up to which the history reached before.
     in_history: Stamp,
-    /// The buffers that the store got.
     buffers: Buffers,
 }
 
@@ -107,7 +103,6 @@ impl CommitState {
         }
     }
 
-    /// Returns the stamp of the newest state.
     pub(crate) const fn newest(&self) -> Stamp {
         self.changed
     }
@@ -116,7 +111,6 @@ impl CommitState {
         self.committed >= stamp
     }
 
-    /// Returns whether everything is stored.
     pub(crate) fn is_clean(&self) -> bool {
         self.committed == self.changed
     }
@@ -138,7 +132,6 @@ impl CommitState {
         self.replaces_damaged
     }
 
-    /// Returns the revision of the stored record, if there is one.
     pub(crate) fn stored(&self) -> Option<Revision> {
         (self.stored != Revision::default()).then_some(self.stored)
     }
@@ -164,7 +157,6 @@ impl CommitState {
         self.taken_over || (self.refused.next_at(self.changed).is_some() && !self.is_under_way())
     }
 
-    /// Records a change of the record's data.
     pub(crate) fn change(&mut self) {
         self.changed.0 += 1;
     }
@@ -181,7 +173,6 @@ impl CommitState {
         self.refused.retry_now();
     }
 
-    /// Repeats a failed attempt at once.
     pub(crate) fn try_now(&mut self) {
         self.attempts = Attempts::default();
     }
@@ -191,7 +182,6 @@ impl CommitState {
         self.news.next(self.committed)
     }
 
-    /// Returns whether there is any.
     pub(crate) fn has_news(&self) -> bool {
         self.news.is_due(self.committed)
     }
@@ -212,6 +202,7 @@ impl CommitState {
         history_max: usize,
         pool: &mut BufferPool,
     ) -> Option<CommitTerms> {
+        // In doubt nothing is stored, because the store may hold our own record under an unknown revision.
         let is_free = self.under_way.is_none() && self.read_back == ReadBack::No;
         let may = !self.taken_over && !self.is_clean() && is_free;
         if !may || !self.is_due(now) {
@@ -225,6 +216,7 @@ impl CommitState {
             expected: self.stored,
             durability,
             writer: self.writer,
+            // With the revision of a sound record the store compares as usual.
             replaces_damaged: self.replaces_damaged && self.stored().is_none(),
             buffers,
         })
@@ -247,7 +239,6 @@ impl CommitState {
         begins
     }
 
-    /// Records that the commit in progress succeeded.
     pub(crate) fn committed(&mut self, revision: Revision) {
         if let Some(UnderWay { stamp, buffers, .. }) = self.under_way.take() {
             self.committed = stamp;
@@ -261,9 +252,9 @@ impl CommitState {
         self.replaces_damaged = false;
     }
 
-    /// Records that the store has another revision. It is another process's, or that of our attempt whose answer was
-    /// lost.
+    /// Records that the store has another revision. It is another process's, or that of our attempt without an answer.
     pub(crate) fn conflict(&mut self) {
+        // The record may be our own: an attempt whose answer was lost has then succeeded. Only the store can say.
         self.put_back(true);
         if self.is_doubtful {
             self.read_back = ReadBack::Wanted;
@@ -275,6 +266,7 @@ impl CommitState {
 
     /// Records that the channel belongs to another process, whatever an earlier attempt has stored.
     pub(crate) fn fenced(&mut self) {
+        // A lost answer does not matter here. The lease is another process's, whatever was stored.
         self.put_back(true);
         self.taken_over = true;
     }
@@ -284,6 +276,8 @@ impl CommitState {
         self.read_back = ReadBack::No;
         let ours = found.filter(|(revision, writer)| {
             *revision == self.stored.next()
+                // "The next revision" alone is not enough, because another process may have stored it. The writer must
+                // be this process, and the commit a newer one than the last that surely succeeded.
                 && writer.is_some_and(|writer| {
                     writer.process == self.writer.process && writer.count > self.written
                 })
@@ -302,6 +296,7 @@ impl CommitState {
     /// Records that the commit, or the read after a conflict, failed. It is tried again.
     pub(crate) fn failed(&mut self, now: Timestamp, failure: &Failure) {
         let is_refusal = is_refusal(failure.kind);
+        // The refusal may be for the transitions, so they are not offered again.
         let stamp = self.put_back(!is_refusal);
         if self.read_back == ReadBack::UnderWay {
             self.read_back = ReadBack::Wanted;
@@ -309,6 +304,7 @@ impl CommitState {
             self.is_doubtful |= failure.certainty == Certainty::Unknown;
         }
         if is_refusal {
+            // A refusal waits up to an hour. The short waits of a store that is away would retry it all the time.
             self.attempts = Attempts::default();
             self.refused.again(now, stamp, self.changed);
         } else {
@@ -319,6 +315,7 @@ impl CommitState {
     /// Puts the state of a commit back, so that the next commit takes it with the same durability. Returns its stamp.
     fn put_back(&mut self, transitions: bool) -> Option<Stamp> {
         let failed = self.under_way.take()?;
+        // The next commit may be an ordinary one. The fact must still reach the disk with it.
         if failed.durability == Durability::Fact {
             self.durability = Durability::Fact;
         }

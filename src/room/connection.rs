@@ -4,7 +4,6 @@ use dirigent_core::{MessageId, Timestamp};
 
 use super::step::Step;
 
-/// The host's news of its connections to the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gateway {
     /// Events may have been lost. It is open whether the gateway serves the channel now.
@@ -13,8 +12,7 @@ pub(crate) enum Gateway {
     Reconnected,
     /// The gateway serves the channel again, and the chat says that no message of the channel is newer than this one.
     Newest(MessageId),
-    /// The gateway serves the channel. Its conversation began at that moment, behind this message, and none of it was
-    /// heard.
+    /// The gateway serves the channel. Its conversation began then, behind this message, and none of it was heard.
     Unheard {
         /// The highest id from before, if it is known.
         after: Option<MessageId>,
@@ -33,11 +31,11 @@ pub(crate) enum Gateway {
     HeardAgain,
 }
 
-/// The missed messages, and the time when they are read.
 impl Step<'_> {
     /// Handles news of the gateway. Returns whether it serves the channel again from now on.
     pub(super) fn gateway_tells(&mut self, news: Gateway) -> bool {
         match news {
+            // The room has heard up to that message, so the session lost nothing here.
             Gateway::Newest(newest) if self.marks.covers(newest) => {
                 self.lanes.chat.newest_told();
                 true
@@ -53,10 +51,12 @@ impl Step<'_> {
             }
             Gateway::Gap => {
                 self.miss();
+                // Nothing says that the gateway serves the channel now, so an outage goes on.
                 false
             }
             Gateway::Lost(since) => {
                 if self.turns.keeps_turns() {
+                    // The host's time may lie ahead of the room's last event.
                     self.lanes.chat.lost_gateway(since.min(self.now));
                 }
                 false
@@ -85,6 +85,7 @@ impl Step<'_> {
     /// Reads the missed messages from the chat, because another event arrived while the newest message was awaited. The
     /// newest message would have come first.
     pub(super) fn read_untold(&mut self) {
+        // With a new session the newest message comes first. Any other event means that the host will not report it.
         if self.lanes.chat.awaits_newest() {
             self.miss();
         }
@@ -104,15 +105,17 @@ impl Step<'_> {
         is_news
     }
 
-    /// Reads the messages of a channel whose agents talk from time to time, while the gateway is lost. Returns whether
-    /// to tell the machine that the channel is heard again.
+    /// While the gateway is lost, from time to time reads the messages of a channel with agents that talk. Returns
+    /// whether to tell the machine that the channel is heard again.
     pub(super) fn look_while_deaf(&mut self) -> bool {
         let talks = self.turns.view().speaker().is_some();
+        // No message was reported in time, so the host or the session has failed. Reading is the only way to know.
         if self.lanes.chat.misses_newest(self.now) {
             let is_news = self.lanes.chat.stands() && self.gateway_hears();
             self.miss();
             return is_news;
         }
+        // An idle channel is not read, because a thousand of them would use up the rate limit for nothing.
         if self.lanes.chat.looks(self.now) && talks {
             self.lanes.reads.want_backfill(self.turns, self.marks);
         }

@@ -22,15 +22,13 @@ use crate::values::extras::Extras;
 use crate::values::message::Nonce;
 use crate::values::stage::DriverStage;
 
-/// Asks the orchestrator, and posts its answer.
 impl Step<'_> {
-    /// Records the question of the machine.
     pub(super) fn ask_orchestrator(&mut self, consult: Consult) {
+        // The machine asks one question at a time. A newer one replaces one that was not answered.
         self.withdraw_question();
         self.lanes.consult = Some(Box::new(consult));
     }
 
-    /// Stops waiting for the orchestrator's answer.
     pub(super) fn withdraw_question(&mut self) {
         if let Some(consult) = self.lanes.consult.take() {
             if let Some(id) = consult.under_way {
@@ -50,6 +48,7 @@ impl Step<'_> {
         if is_asked || !is_committed || self.cx.stage >= DriverStage::Stopping {
             return Offer::Nothing;
         }
+        // The host may have removed the orchestrator since. The agent then gets the messages, as without one.
         if !self.cx.has_orchestrator {
             self.question_failed(consult.ticket);
             return Offer::Anew;
@@ -95,13 +94,13 @@ impl Step<'_> {
             files: beside.files,
             ..Post::new(channel, content, nonce)
         };
+        // The answer is given up, because a wait of more than five minutes would hold back the turn.
         self.offer_post(Account::Moderator, post, None, door).unwrap_or_else(|| {
             self.lanes.voice.pop();
             Offer::Over
         })
     }
 
-    /// Handles the return of the orchestrator.
     pub(super) fn orchestrator_answered(&mut self, ticket: Ticket, outcome: Outcome) {
         let cx = self.cx;
         let Some(consult) = self.lanes.consult.as_mut().filter(|c| c.ticket == ticket) else {
@@ -115,6 +114,7 @@ impl Step<'_> {
             ConsultAnswer::Say { text, extras } => {
                 consult.parts = answer_parts(cx, &text);
                 consult.extras = extras;
+                // An answer of embeds alone has no text to split, but is posted all the same.
                 if consult.parts.is_empty() && consult.extras.as_deref().is_some_and(Extras::shows)
                 {
                     consult.parts.push(Arc::default());
@@ -122,6 +122,7 @@ impl Step<'_> {
                 if consult.parts.is_empty() {
                     self.question_over(Settlement::Done { message: None });
                 } else {
+                    // It goes before what stands in the lane, because the turn of the agent waits for it.
                     self.lanes.voice.push_front(VoiceItem::Answer);
                 }
             }
@@ -144,7 +145,6 @@ impl Step<'_> {
         }
     }
 
-    /// Records that a part of the answer is in the channel.
     pub(super) fn answer_posted(&mut self, message: MessageId) {
         let Some(consult) = self.lanes.consult.as_mut() else {
             return;
@@ -166,13 +166,13 @@ impl Step<'_> {
         }
     }
 
-    /// Handles a failed attempt at a part of the answer.
     pub(super) fn answer_failed(&mut self, failure: &Failure) {
         self.lanes.voice.back_off(self.now, failure.retry_after);
         if !failure.is_final() {
             return;
         }
         let consult = self.lanes.consult.as_mut().filter(|_| is_of_files(failure.kind));
+        // The words go without their files, because the chat may refuse only the files.
         if consult.is_some_and(|consult| consult.do_without_files()) {
             tracing::warn!(channel = %self.turns.channel, kind = ?failure.kind, "the files of an answer were not posted");
             return self.lanes.voice.retry_now();
@@ -180,13 +180,13 @@ impl Step<'_> {
         tracing::warn!(channel = %self.turns.channel, kind = ?failure.kind, "an answer was not posted");
         let answer = self.lanes.consult.as_ref().and_then(|consult| consult.answer);
         self.question_over(match answer {
+            // A part of the answer stands in the channel, so the messages count as answered.
             Some(_) => Settlement::Done { message: answer },
             None => failure.settlement(self.now),
         });
     }
 }
 
-/// Returns the parts of an orchestrator's answer.
 fn answer_parts(cx: &Context<'_>, text: &str) -> Vec<Arc<str>> {
     let words = cx.settings.reading.silence.deliverable(text).into();
     messages_of(&words, cx.settings, cx.chat.longest_message()).0.collect()

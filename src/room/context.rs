@@ -9,7 +9,6 @@ use crate::{ChannelId, Settings};
 
 /// Facts of the chat about ids and rights that are known without a request.
 pub(crate) trait ChatFacts {
-    /// Returns when a message was posted.
     fn sent_at(&self, message: MessageId) -> Timestamp;
 
     /// Returns the highest id that a message from before this moment may have, if it is known.
@@ -30,7 +29,6 @@ pub(crate) trait ChatFacts {
     }
 }
 
-/// Records an input of a channel's machine, with its time.
 pub(crate) type RecordInput<'a> = dyn Fn(ChannelId, Timestamp, &Input) + 'a;
 
 /// The things that a room sees and does not own: settings, the directory of agents, and facts of the chat.
@@ -39,16 +37,11 @@ pub(crate) struct Context<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) directory: &'a Directory,
     pub(crate) chat: &'a dyn ChatFacts,
-    /// Receives every input of the machine, if inputs are recorded.
     pub(crate) record: Option<&'a RecordInput<'a>>,
     /// The number of transitions of a channel that the store keeps.
     pub(crate) history_max: usize,
-    /// The start of this process.
     pub(crate) up_since: &'a Began,
-    /// The stage of the driver's life.
     pub(crate) stage: DriverStage,
-    /// `true` if the host wakes agents itself.
     pub(crate) has_waker: bool,
-    /// `true` if an orchestrator answers people during a turn.
     pub(crate) has_orchestrator: bool,
 }

@@ -11,7 +11,7 @@ use crate::values::deferral_key::DeferralKey;
 #[derive(Debug, Default)]
 pub(crate) struct Deferrals {
     waiting: Vec<(AgentKey, DeferralKey)>,
-    /// The time until which they wait, if nothing happens.
+    /// The time until which they wait, unless something happens.
     until: Option<Timestamp>,
 }
 
@@ -28,6 +28,7 @@ impl Deferrals {
         if let Some((_, known)) = self.waiting.iter().find(|(known, _)| *known == agent) {
             return Some(*known);
         }
+        // The number of agents in a channel is limited, and so is this list.
         if self.waiting.len() >= AGENTS_MAX {
             return None;
         }
@@ -35,7 +36,6 @@ impl Deferrals {
         Some(key)
     }
 
-    /// Takes the key of an agent whose turn has come.
     pub(crate) fn take(&mut self, agent: AgentKey) -> Option<DeferralKey> {
         let at = self.waiting.iter().position(|(known, _)| *known == agent)?;
         let (_, key) = self.waiting.swap_remove(at);
@@ -55,6 +55,7 @@ impl Deferrals {
         if self.until.is_none_or(|until| now < until) {
             return Vec::new();
         }
+        // A channel with a speaker may still give the turn, so the callers go on waiting.
         if is_idle {
             self.until = None;
             return self.waiting.drain(..).map(|(_, key)| key).collect();

@@ -38,7 +38,6 @@ struct Search {
     heard: Option<MessageId>,
 }
 
-/// The next step for the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Todo {
     /// Read the history behind this message, or its newest messages.
@@ -52,13 +51,11 @@ pub(super) enum Todo {
 pub(super) struct ChannelFacts {
     /// `true` if the account may lack the permission to read the history, so that an empty page does not count.
     pub(super) may_be_hidden: bool,
-    /// The newest message of the channel that the room knows.
     pub(super) newest: Option<MessageId>,
     /// `true` if the room hears the channel. Otherwise `newest` does not count.
     pub(super) is_heard: bool,
 }
 
-/// The result of reading a page of the history.
 #[derive(Debug)]
 pub(super) enum Looked {
     /// These messages are new and sorted, and the flag says that there are more. The caller looks for its own among
@@ -73,8 +70,7 @@ pub(super) enum Looked {
 }
 
 impl Delivery {
-    /// Continues with a message that an earlier process was posting. That process may have made an attempt just before
-    /// it ended.
+    /// Continues with a message that an earlier process was posting, and may have tried just before its end.
     pub(super) fn restored(doubt: Option<Timestamp>, now: Timestamp) -> Self {
         Self { doubt, lands_until: Some(now + LANDS_WITHIN), ..Self::default() }
     }
@@ -84,10 +80,12 @@ impl Delivery {
         if !self.attempts.is_due(now) {
             return None;
         }
+        // Beyond two minutes the chat may post a second copy instead of recognising the nonce, so the history decides.
         if self.search.is_none() && self.doubt.is_some_and(|since| is_forgotten(since, now)) {
             self.search_behind(behind);
         }
         Some(match self.search {
+            // An empty page is no proof yet. The newest message shows whether the history can be read at all.
             Some(Search { may_be_hidden: true, .. }) => Todo::Read { after: None, limit: 1 },
             Some(Search { after, .. }) => Todo::Read { after: Some(after), limit: PAGE },
             None => Todo::Post { not_after: self.doubt.unwrap_or(now) + REPEAT_WITHIN },
@@ -114,6 +112,7 @@ impl Delivery {
 
     /// Records that an attempt to post or to find the message failed.
     pub(super) fn failed(&mut self, failure: &Failure) {
+        // A search posts nothing, so its failures leave no doubt.
         if failure.certainty == Certainty::Unknown && self.search.is_none() {
             self.doubt.get_or_insert(failure.began);
             self.lands_until = self.lands_until.max(Some(failure.began + LANDS_WITHIN));
@@ -136,6 +135,7 @@ impl Delivery {
         }
         let (page, is_full) = page_after(page, Some(search.after), usize::from(PAGE));
         if page.is_empty() {
+            // A chat that hides the history answers with an empty page. Taken as proof, it posted a part twice.
             if facts.may_be_hidden {
                 self.search = Some(Search { may_be_hidden: true, ..search });
             } else {
@@ -174,7 +174,8 @@ impl Delivery {
             return Looked::Nothing;
         }
         if newest.is_none() && search.heard > Some(search.after) {
-            // The room heard a message before it asked, and the chat does not show it.
+            // The room heard a message before it asked, and the chat does not show it. Waiting longer kept a person
+            // without an answer for an hour.
             return Looked::Hidden;
         }
         let heard = facts.newest.filter(|_| newest.is_none());
@@ -201,8 +202,7 @@ impl Delivery {
         may_repeat
     }
 
-    /// Shifts all times back after the clock was set back by `by`. The nonce of a message in doubt then counts as
-    /// forgotten.
+    /// Shifts all times back after the clock was set back by `by`. The nonce in doubt then counts as forgotten.
     pub(super) fn move_back(&mut self, by: Duration) {
         self.attempts.move_back(by);
         self.lands_until = self.lands_until.map(|until| until.saturating_sub(by));

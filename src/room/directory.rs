@@ -34,7 +34,6 @@ struct Entry {
     name: Arc<str>,
     /// The account. `None` if the agent is not registered now.
     user: Option<UserId>,
-    /// `true` if the library calls it.
     hosted: bool,
     /// The settings of its observation, if it runs without asking.
     observed: Option<Arc<ObservedBot>>,
@@ -80,12 +79,10 @@ impl Directory {
         self.name_words.sort_unstable();
     }
 
-    /// Returns the [`words_of_name`] of all agents, in ascending order.
     pub(crate) fn name_words(&self) -> &[u64] {
         &self.name_words
     }
 
-    /// Marks the agents that the library calls.
     #[must_use]
     pub(crate) fn with_hosted(mut self, is_hosted: impl Fn(&AgentId) -> bool) -> Self {
         for entry in &mut self.agents {
@@ -94,7 +91,6 @@ impl Directory {
         self
     }
 
-    /// Marks the agents that are observed.
     #[must_use]
     pub(crate) fn with_observed(mut self, bots: &HashMap<AgentId, Arc<ObservedBot>>) -> Self {
         for entry in &mut self.agents {
@@ -110,18 +106,15 @@ impl Directory {
         entry.observed.as_deref().filter(|_| entry.user.is_some() && !entry.hosted)
     }
 
-    /// Returns whether any agent is observed.
     pub(crate) const fn has_observed(&self) -> bool {
         self.has_observed
     }
 
-    /// Returns the agents that are registered here, and that the older directory did not have, or had with another
-    /// account.
+    /// Returns the agents that are registered here, and that the older directory lacked or had with another account.
     pub(crate) fn new_since(&self, older: &Self) -> Vec<AgentKey> {
         self.registered().filter(|key| older.user(*key) != self.user(*key)).collect()
     }
 
-    /// Returns the registered agents, by key.
     pub(crate) fn registered(&self) -> impl Iterator<Item = AgentKey> {
         let agents = self.agents.iter().zip(0..).filter(|(entry, _)| entry.user.is_some());
         agents.map(|(_, number)| AgentKey::new(number))
@@ -132,7 +125,6 @@ impl Directory {
         self.registered().filter(|key| newer.user(*key).is_none()).collect()
     }
 
-    /// Returns the key of a registered agent.
     pub(crate) fn key(&self, agent: &AgentId) -> Option<AgentKey> {
         self.key_of_known(agent).filter(|key| self.user(*key).is_some())
     }
@@ -159,7 +151,6 @@ impl Directory {
         self.entry(key).map(|entry| &entry.id)
     }
 
-    /// Returns the account of a registered agent.
     pub(crate) fn user(&self, key: AgentKey) -> Option<UserId> {
         self.entry(key)?.user
     }
@@ -169,7 +160,6 @@ impl Directory {
         self.entry(key).is_some_and(|entry| entry.hosted && entry.user.is_some())
     }
 
-    /// Returns the library's own account.
     pub(crate) const fn moderator(&self) -> Option<UserId> {
         self.moderator
     }
@@ -192,11 +182,12 @@ impl Directory {
         users.iter().filter_map(|user| self.of_user(*user)).collect()
     }
 
-    /// Returns the registered agents whose names or ids stand at the beginning of a text, each behind an `@`. Of names
+    /// Returns the registered agents that a text names at its beginning, each by its name or id behind an `@`. Of names
     /// that fit the longest counts.
     pub(crate) fn named_at_start(&self, text: &str) -> Vec<AgentKey> {
         let mut named = Vec::new();
         let mut rest = text.trim_start();
+        // On a Chinese keyboard the sign is a full-width one.
         while let Some(after_at) = rest.strip_prefix(['@', '＠']) {
             let fits = self.registered().filter_map(|key| {
                 let entry = self.entry(key)?;
@@ -219,6 +210,7 @@ impl Directory {
     /// never an agent's, whatever the registry says.
     pub(crate) fn author(&self, message: &ChatMessage) -> Author {
         match (message.author_kind, self.of_user(message.author)) {
+            // The kind of account counts before the registry, which may name a person's account by mistake.
             (AuthorKind::Webhook, _) => Author::Bot,
             (AuthorKind::Bridged, _) => Author::Human,
             _ if self.moderator == Some(message.author) => Author::Moderator,

@@ -9,7 +9,6 @@ use super::voice::VoiceItem;
 use crate::admission::{Admitted, Claim, ClaimKind};
 use crate::record::channel::StoredChannel;
 
-/// Handles outcomes.
 impl Step<'_> {
     /// Handles the end of the action with this purpose, which was admitted for that.
     pub(super) fn conclude(
@@ -28,7 +27,6 @@ impl Step<'_> {
         self.sort();
     }
 
-    /// Records what the request says about the health of the chat.
     fn note_health(&mut self, account: Account, is_post: bool, outcome: &Outcome) {
         let (now, chat) = (self.now, &mut self.lanes.chat);
         let failure = if let Outcome::Failed(failure) = outcome { Some(failure) } else { None };
@@ -37,11 +35,13 @@ impl Step<'_> {
             Some((Trouble::Limited(wait), _)) => {
                 // This is an answer, but not one after which anything may be retried at once.
                 chat.answered(account, is_post);
+                // Only a limit on posts says anything about posts. A read that is limited must not stop them.
                 if is_post {
                     chat.limited(account, now, now + wait);
                 }
             }
             Some((Trouble::Definite, _)) | None => {
+                // Everything that waited is tried at once, so that a reply leaves within seconds of the chat's return.
                 if chat.answered(account, is_post) {
                     self.lanes.retry_now();
                     self.tell_chat();
@@ -80,7 +80,6 @@ impl Step<'_> {
         }
     }
 
-    /// Handles the end of a commit, or of a read after a conflict.
     fn commit_ended(&mut self, outcome: Outcome) {
         let Self { now, turns, lanes, .. } = self;
         if let Outcome::Committed(revision) = outcome {
@@ -92,6 +91,7 @@ impl Step<'_> {
                 (revision, record.writer)
             });
             turns.commit.read_back(found);
+        // Another process has the lease. Whatever an earlier attempt has stored, it is not ours to read back.
         } else if matches!(outcome, Outcome::Elsewhere) {
             turns.commit.fenced();
         } else if let Some(failure) = outcome.into_failure() {
@@ -102,7 +102,6 @@ impl Step<'_> {
         }
     }
 
-    /// Handles the end of a post of the voice lane.
     fn spoken(&mut self, id: ActionId, outcome: Outcome) {
         let voice = &mut self.lanes.voice;
         let (head, own) = (voice.head(), voice.end(id));
@@ -110,6 +109,7 @@ impl Step<'_> {
             return;
         };
         if !own {
+            // The head was withdrawn meanwhile. What arrived must still be deleted, or counts as posted.
             return self.lingering_ended(id, result.ok());
         }
         // The answer may be lost, while the event shows that the post arrived.
@@ -132,6 +132,7 @@ impl Step<'_> {
         };
         let mut settlement = Settlement::Done { message: None };
         if let Some(failure) = outcome.into_failure() {
+            // Until then it is tried again, because an old trigger in the channel may start its agent.
             if !cleanup.failed(message, *now, &failure) {
                 return;
             }
@@ -148,7 +149,6 @@ impl Step<'_> {
         }
     }
 
-    /// Handles the return of a hosted agent.
     fn agent_answered(
         &mut self,
         (agent, run): (AgentKey, RunId),
@@ -157,7 +157,7 @@ impl Step<'_> {
     ) {
         let lanes = &mut *self.lanes;
         let Some(call) = lanes.calls.end(run) else {
-            // Its turn was taken away.
+            // Its turn was taken away. The agent gets its words back with its next turn.
             if let AgentAnswer::Say { said, .. } = answer {
                 lanes.inbox.keep_late(agent, said);
             }

@@ -7,7 +7,6 @@ use super::context::Context;
 use super::inbox::Inbox;
 use super::turns::Turns;
 
-/// Gives guards out, and says whether their runs may go on.
 pub(crate) struct Guards<'a> {
     pub(super) turns: &'a Turns,
     pub(super) calls: &'a mut Calls,
@@ -15,8 +14,7 @@ pub(crate) struct Guards<'a> {
 }
 
 impl Guards<'_> {
-    /// Guards the run that was permitted just now. Also returns whether this is its first guard, because a call may be
-    /// delivered twice.
+    /// Guards the run that was permitted just now. Also returns whether this is its first guard.
     pub(crate) fn guard(
         self,
         agent: AgentKey,
@@ -24,6 +22,7 @@ impl Guards<'_> {
         run: Option<RunId>,
     ) -> (Guarded, bool) {
         let guarded = Guarded { agent, turn, run, starts: self.calls.starts() };
+        // A call may be delivered twice. Only the first guard holds the run.
         (guarded, self.calls.guards_first(guarded))
     }
 
@@ -35,6 +34,7 @@ impl Guards<'_> {
 
     /// Removes the guard of this run if the permission was taken away since it was given, and returns why.
     pub(crate) fn give_up_withdrawn(self, guarded: Guarded) -> Option<Reason> {
+        // With a slow store a run was once allowed after a stop, because the permission was not asked for again.
         if self.is_permitted(guarded) {
             return None;
         }
@@ -43,11 +43,11 @@ impl Guards<'_> {
         Some(if why.allows() { Reason::RunAlreadyEnded } else { why })
     }
 
-    /// Returns whether this run has the permission, and may go on.
     fn is_permitted(&self, guarded: Guarded) -> bool {
         let Guarded { agent, turn, run, .. } = guarded;
         let view = self.turns.view();
         let has_floor = match turn {
+            // A permit after a reminder has no turn, so the permit itself is compared.
             Some(_) => {
                 let runs = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting);
                 runs && view.speaker() == Some(agent)
@@ -70,6 +70,7 @@ impl Guards<'_> {
         if view.speaker() != Some(agent) || !cx.settings.reading.skip_repetitions {
             return outcome;
         }
+        // A host that knows the text reports it. Without it, what the agent posted in its turn is compared.
         let posted = if matches!(outcome, Outcome::Pass | Outcome::Failed) {
             let (user, anchor) = (cx.directory.user(agent), view.anchor());
             user.zip(anchor).and_then(|(user, anchor)| self.inbox.texts().words_of(user, anchor))
@@ -83,7 +84,6 @@ impl Guards<'_> {
         if repeats { Outcome::Repeated } else { outcome }
     }
 
-    /// Removes the guard of this run.
     pub(crate) fn give_up(self, guarded: Guarded) {
         self.calls.unguard(guarded);
     }

@@ -9,10 +9,8 @@ use super::inbox::{Bounds, Brought, Handout};
 use super::step::Step;
 use crate::ChatMessage;
 
-/// Prepares the messages that an agent gets with its call.
 impl Step<'_> {
-    /// Returns whether all messages for this turn are in memory. If not, they are read, and the run waits for them for
-    /// a while.
+    /// Returns whether all messages for this turn are in memory. If not, they are read, and the run waits for a while.
     pub(super) fn is_ready(&mut self, agent: AgentKey, turn: TurnId) -> bool {
         self.lanes.inbox.is_in_memory(agent) || self.prepare_handout(agent, turn).is_some()
     }
@@ -20,8 +18,7 @@ impl Step<'_> {
     /// Returns the messages for the agent of this turn. `None` while some of them are being read.
     pub(super) fn prepare_handout(&mut self, agent: AgentKey, turn: TurnId) -> Option<Handout> {
         let own = self.cx.directory.user(agent);
-        // It does not do without them while the chat is away, unless the run is already permitted, because then its
-        // deadline runs.
+        // While the chat is away the agent waits for them. A permitted run does not, because its deadline runs.
         let may_do_without = !self.lanes.chat.is_out() || self.lanes.calls.is_waiting();
         let gives_up = self.lanes.reads.is_given_up(self.now, agent, turn, may_do_without);
         let bounds = self.bounds();
@@ -35,16 +32,15 @@ impl Step<'_> {
         }
     }
 
-    /// Returns the limits on what an agent gets at once.
     fn bounds(&self) -> Bounds {
         let settings = self.cx.settings;
+        // With 0 no agent would ever get a message.
         Bounds {
             messages: settings.limits.missed_max.max(1),
             bytes: settings.limits.missed_bytes_max,
         }
     }
 
-    /// Records that the agent is called with these messages.
     pub(super) fn hand_out(&mut self, handout: Handout) -> Brought {
         self.lanes.reads.handed();
         self.lanes.inbox.handed(handout)

@@ -19,11 +19,9 @@ use crate::values::message::{AuthorKind, ChatKind};
 
 /// The age of a person's message above which an edit no longer makes it a stop word.
 const EDIT_STOPS_FOR: Duration = Duration::from_secs(300);
-/// Handles messages.
 impl Step<'_> {
-    /// Handles a message of the channel, for agents that have to get it, unless it is already known, and for the
-    /// machine. Returns a person's message that comes late, and that must not be left behind when the channel becomes
-    /// dormant.
+    /// Handles a message of the channel, for the machine and for agents that have to get it. Returns a person's message
+    /// that comes late, and that must not be left behind when the channel becomes dormant.
     pub(super) fn hear(
         &mut self,
         message: ChatMessage,
@@ -34,6 +32,7 @@ impl Step<'_> {
         let mut author = cx.directory.author(&message);
         self.see_stray(&message, author);
         let mut digest = digest(cx, &message, author, backfilled);
+        // A bridge that mirrors both ways would let agents talk to themselves for ever. A stop always counts.
         if message.author_kind == AuthorKind::Bridged
             && digest.kind != MessageKind::StopWord
             && self.lanes.commands.bridged_too_often(self.now)
@@ -44,11 +43,13 @@ impl Step<'_> {
         if author == Author::Human && self.resumes_nothing(&digest) {
             digest.kind = MessageKind::Conversation;
         }
+        // Before the machine, because the first sign of an observed agent begins its run.
         self.observe_message(&message, &mut digest);
         let is_hidden = author == Author::Human && message.hides_all();
         let is_aside = author == Author::Human && self.is_aside(&message, &digest);
         let may_copy =
             message.author_kind == AuthorKind::Bridged && digest.kind == MessageKind::Conversation;
+        // The copy of a deleted message must not ask the same question again.
         if let Some(original) =
             may_copy.then(|| self.lanes.commands.copied(&message, self.now)).flatten()
         {
@@ -67,6 +68,7 @@ impl Step<'_> {
         // With a stop or a resume word a person asks no agent for anything.
         let is_command = is_word(digest.kind) && author == Author::Human;
         if is_command {
+            // Events may come out of order. An older word must not undo a newer one or an operator's command.
             if self.comes_late(&digest) {
                 self.note(&digest);
                 return None;
@@ -80,8 +82,7 @@ impl Step<'_> {
         };
         let answer = self.turns.submit(cx, self.now, &input);
         let is_new = answer.is_ok();
-        // An id below those that were read proves nothing, because our clock may be ahead of the chat's, or the event
-        // may be late.
+        // A lower id than those that were read proves nothing: our clock may be ahead, or the event may be late.
         let is_known = is_known && answer == Err(Refusal::RepeatedMessage);
         let is_said =
             !is_hidden && (digest.kind != MessageKind::System || author != Author::Moderator);
@@ -116,11 +117,13 @@ impl Step<'_> {
         let Author::Agent(agent) = author else {
             return false;
         };
+        // The reply of these agents is compared when it is delivered, or when its run ends.
         let is_other =
             self.cx.directory.is_hosted(agent) || self.cx.directory.observed(agent).is_some();
         if !self.cx.settings.reading.skip_repetitions || is_other {
             return false;
         }
+        // Nothing is compared while the agents are silent, so that a first message always counts.
         let view = self.turns.view();
         let talks = view.speaker().is_some() || view.phase() == PhaseKind::Refreshing;
         let has_floor = [view.speaker(), view.permit()].contains(&Some(agent));
@@ -132,7 +135,7 @@ impl Step<'_> {
         self.lanes.inbox.talk.echoes(agent, said, self.cx.directory.name_words())
     }
 
-    /// Returns whether a person's message comes after newer ones, so that the current turn may end without it.
+    /// Returns a person's message if it comes after newer ones, because the current turn may end without it.
     fn comes_behind(&self, id: MessageId) -> Option<MessageId> {
         let is_late = self.turns.keeps_turns() && Some(id) < self.turns.view().newest();
         is_late.then_some(id)
@@ -145,11 +148,13 @@ impl Step<'_> {
         let resumed = (word.kind == MessageKind::ResumeWord).then(|| self.cx.chat.sent_at(word.id));
         let is_undone = |commanded| resumed.is_some_and(|sent| sent + CLOCKS_APART < commanded);
         let Commands { word: newest, commanded_at, .. } = self.lanes.commands;
+        // The newest word wins, whichever arrives first.
         newest > Some(word.id) || commanded_at.is_some_and(is_undone)
     }
 
     /// Deletes a trigger that was withdrawn in doubt and did arrive.
     fn see_stray(&mut self, message: &ChatMessage, author: Author) {
+        // The author is compared, because anyone can copy a nonce.
         if let (Author::Moderator, Some(nonce)) = (author, message.nonce) {
             self.turns.restored.see(nonce, message.id);
             if let Some(cleanup) = &mut self.lanes.cleanup {
@@ -197,12 +202,14 @@ impl Step<'_> {
             }
             Author::Agent(_) | Author::Human | Author::Bot | Author::Moderator | _ => speaks,
         };
+        // Only these change the turn. Everything else from before is for the agents' context.
         if is_awaited || (is_human && is_recent) {
             return self.hear(message, true, false);
         }
         let is_of_no_turn = self.is_of_no_turn(&message, &digest);
         if digest.kind != MessageKind::System && !message.hides_all() {
             if is_human {
+                // Otherwise an operator looks in vain for the reason why a question got no answer.
                 let channel = self.turns.channel;
                 tracing::info!(%channel, "a message was missed and is too old to wake");
             }
@@ -223,6 +230,7 @@ impl Step<'_> {
     fn is_recent(&self, sent: Timestamp) -> bool {
         let wake_max = self.cx.settings.time_limits.missed_wake_max;
         let outage_max = self.turns.machine.config().deadlines.outage_max;
+        // The shorter limit is for a process that was down, because people do not wait for a bot that is off.
         let most = if sent >= self.cx.up_since.at() { wake_max.max(outage_max) } else { wake_max };
         self.now.since(sent) < most
     }
@@ -254,6 +262,7 @@ impl Step<'_> {
     /// old message.
     pub(super) fn hear_edit(&mut self, message: &Message) {
         let is_stop = message.author == Author::Human && message.kind == MessageKind::StopWord;
+        // An edit back to an ordinary message makes the next edit to a stop word a new one.
         if !is_stop {
             self.lanes.commands.stops.retain(|known| *known != message.id);
             return;
@@ -276,6 +285,7 @@ impl Step<'_> {
         // If it was taken back because all agents failed with it, a repetition is a question of its own.
         let is_withdrawn = was_owed && !is_owed(self.turns);
         let inbox = &mut self.lanes.inbox;
+        // Only agents that got the original could answer a copy of it again.
         let is_brought = !is_withdrawn && inbox.was_brought(id);
         let known = inbox.texts().get(id).filter(|it| is_brought && it.is_by_person());
         if let Some(message) = known.cloned() {
@@ -310,7 +320,6 @@ const fn is_word(kind: MessageKind) -> bool {
     matches!(kind, MessageKind::StopWord | MessageKind::ResumeWord)
 }
 
-/// Returns whether a person stops or resumes with this message.
 pub(super) fn is_word_of_person(cx: &Context<'_>, message: &ChatMessage) -> bool {
     let author = cx.directory.author(message);
     author == Author::Human && is_word(digest(cx, message, author, true).kind)
@@ -355,6 +364,7 @@ pub(super) fn digest(
 /// they may be previews of links.
 pub(super) fn tail_of(cx: &Context<'_>, message: &ChatMessage) -> Tail {
     let tail = cx.settings.reading.tail(&message.content);
+    // A reply that is shown as an embed alone once made its turn wait 15 s, because it had no words to compare.
     let shows = message.embeds > 0 && message.content.trim().is_empty();
     if shows || !message.attachments.is_empty() { tail.with_attachment() } else { tail }
 }

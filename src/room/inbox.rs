@@ -26,7 +26,6 @@ const AGAIN_MAX: u8 = 3;
 /// The approximate number of bytes around a text in a prompt, for the name of its author.
 const LINE: usize = 32;
 
-/// The messages of a channel, and what each agent got of them.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     texts: Texts,
@@ -40,7 +39,7 @@ pub(crate) struct Inbox {
     read: Option<MessageId>,
     /// Answers of agents that came too late, the newest of each agent.
     late: Vec<(AgentKey, Box<Late>)>,
-    /// The agents whose newest reply the chat refused, with the failure and the text.
+    /// The agents with a newest reply that the chat refused, with the failure and the text.
     refused: Vec<(AgentKey, PostFailure, Said)>,
     pub(super) talk: Talk,
 }
@@ -53,7 +52,6 @@ struct Reader {
     is_met: bool,
     /// `true` if it takes turns in the channel now.
     is_listed: bool,
-    /// The messages of its current turn, until that ends.
     under_way: Option<UnderWay>,
     /// Its newest turn that ended well. If that turn is called again, it gets the same messages again.
     before: Option<Before>,
@@ -92,7 +90,6 @@ impl Reader {
         Self { handed, is_met, is_listed, under_way, before, is_cut, failing, given_up }
     }
 
-    /// Returns all records of what it got.
     fn all_handed(&mut self) -> impl Iterator<Item = &mut Handed> {
         let under_way = self.under_way.as_mut().map(|under_way| &mut under_way.next);
         let before = self.before.as_mut().map(|before| &mut before.handed);
@@ -118,6 +115,7 @@ impl Reader {
                 continue;
             };
             *turns += 1;
+            // An agent that fails because of one message would fail in each turn of the conversation.
             if *turns > AGAIN_MAX {
                 self.failing.remove(at);
                 self.handed.take(word);
@@ -129,7 +127,6 @@ impl Reader {
     }
 }
 
-/// Limits on what an agent gets at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub(crate) messages: usize,
@@ -139,7 +136,6 @@ pub(crate) struct Bounds {
 /// The messages that a turn brings its agent.
 #[derive(Debug, Default)]
 pub(crate) struct Brought {
-    /// The messages, oldest first.
     pub(crate) messages: Vec<Arc<ChatMessage>>,
     /// The number of people's messages that the agent will never get.
     pub(crate) lost: usize,
@@ -154,11 +150,8 @@ pub(crate) struct Handout {
     turn: TurnId,
     next: Handed,
     is_cut: bool,
-    /// The messages, oldest first.
     pub(crate) messages: Vec<Arc<ChatMessage>>,
-    /// The number of people's messages that the agent will never get.
     pub(crate) lost: usize,
-    /// The number of messages of other agents and bots that are left out.
     pub(crate) left_out: usize,
 }
 
@@ -171,7 +164,6 @@ struct Found {
     bytes: usize,
     /// The bytes of all messages.
     all: usize,
-    /// The newest message of a person.
     newest_word: Option<MessageId>,
     /// `true` if another message of a person does not fit.
     is_over: bool,
@@ -195,6 +187,7 @@ impl Found {
         }
         let bytes = length(message);
         if message.is_by_person() {
+            // One message always fits, or an agent could never get a message that is longer than the limit.
             let fits = self.words == 0 || self.bytes + bytes <= self.bounds.bytes;
             if self.is_full() || !fits {
                 self.is_over = true;
@@ -212,6 +205,8 @@ impl Found {
     /// bots. Returns how many of agents and bots are left out.
     fn fit(&mut self) -> usize {
         if self.is_over {
+            // What follows the last word that fits comes with the next turn, so that no answer comes before its
+            // question.
             let newest = self.newest_word;
             self.messages.retain(|message| Some(message.id) <= newest);
         }
@@ -248,7 +243,6 @@ fn length(message: &Arc<ChatMessage>) -> usize {
     LINE + message.content.len() + files.sum::<usize>()
 }
 
-/// Records messages.
 impl Inbox {
     /// Creates the inbox of a channel from its record, in which these agents take turns.
     pub(crate) fn restored(
@@ -294,6 +288,7 @@ impl Inbox {
         let texts = &self.texts;
         let is_joined = |one, next| texts.are_joined(one, next);
         let all = self.readers.iter_mut().flat_map(Reader::all_handed);
+        // The agent counts as having got everything up to its mark, so a message that comes late is owed by itself.
         for handed in all.filter(|handed| Some(id) <= handed.until) {
             handed.owe(Span::of(id), is_joined);
         }
@@ -307,6 +302,7 @@ impl Inbox {
         if let Some(reader) = reader.filter(|_| before < Some(id)) {
             let under_way = reader.under_way.as_mut().map(|under_way| &mut under_way.next);
             for handed in under_way.into_iter().chain([&mut reader.handed]) {
+                // It moves only over its own post. If it has not got everything before, it must still get that.
                 if handed.until >= before {
                     handed.move_to(Some(id));
                 }
@@ -322,11 +318,11 @@ impl Inbox {
         })
     }
 
-    /// Records a message that repeats a deleted one. An agent that got that one, and everything since, does not get
-    /// this one.
+    /// Records a message that repeats a deleted one. An agent that got that one, and all since, does not get it.
     pub(crate) fn remember_copy(&mut self, original: MessageId, message: Arc<ChatMessage>) {
         let (id, before) = (message.id, self.texts.newest());
         self.remember(message);
+        // An agent that is behind has not answered the original, so it gets the copy.
         if before < Some(id) {
             let all = self.readers.iter_mut().flat_map(Reader::all_handed);
             for handed in all.filter(|it| it.until >= before && it.includes(original)) {
@@ -335,12 +331,10 @@ impl Inbox {
         }
     }
 
-    /// Records that a message was edited.
     pub(crate) fn changed(&mut self, message: ChatMessage) {
         self.texts.changed(message);
     }
 
-    /// Records that a message was deleted.
     pub(crate) fn deleted(&mut self, message: MessageId) {
         self.texts.deleted(message);
     }
@@ -371,19 +365,17 @@ impl Inbox {
     }
 }
 
-/// Passes messages to agents.
 impl Inbox {
     fn reader(&mut self, agent: AgentKey) -> Option<&mut Reader> {
         self.readers.iter_mut().find(|reader| reader.handed.agent == agent)
     }
 
-    /// Records that this agent takes turns here. A new agent gets the recent messages, and those that no other agent
-    /// got yet.
+    /// Records that this agent takes turns here. A new agent gets the recent messages, and those that no agent got yet.
     pub(crate) fn meet(&mut self, agent: AgentKey) {
         self.met(agent);
     }
 
-    /// Records it, too. Returns its place among the readers.
+    /// Records the agent, and returns its place among the readers.
     fn met(&mut self, agent: AgentKey) -> usize {
         let known = self.readers.iter_mut().position(|reader| {
             let is_it = reader.handed.agent == agent;
@@ -399,6 +391,7 @@ impl Inbox {
         if let Some(most) = self.readers.iter().map(|reader| reader.handed.until).max() {
             until = until.min(most);
         }
+        // These words are in no turn yet, so a new agent must be able to answer them.
         if let Some(unserved) = self.unserved {
             until = until.min(unserved.first.get().checked_sub(1).map(MessageId::new));
         }
@@ -406,13 +399,11 @@ impl Inbox {
         self.readers.len() - 1
     }
 
-    /// Returns whether all messages for an agent are in memory.
     fn has_all_after(&self, handed: &Handed) -> bool {
         let has_owed = || handed.owed.iter().all(|span| self.texts.has_all(*span));
         self.texts.reach() <= handed.until && has_owed()
     }
 
-    /// Returns whether all messages for this agent are in memory.
     pub(crate) fn is_in_memory(&mut self, agent: AgentKey) -> bool {
         let at = self.met(agent);
         self.readers.get(at).is_none_or(|reader| self.has_all_after(&reader.handed))
@@ -450,8 +441,7 @@ impl Inbox {
         self.search(handed, turn, own, bounds, gives_up, done_without)
     }
 
-    /// Finds the messages after those that an agent got. `lost` is the number of people's messages that it does
-    /// without.
+    /// Finds the messages after those that an agent got. `lost` is how many of people's messages it does without.
     fn search(
         &self,
         handed: &Handed,
@@ -496,7 +486,6 @@ impl Inbox {
         after
     }
 
-    /// Records that the agent is called with these messages.
     pub(crate) fn handed(&mut self, handout: Handout) -> Brought {
         let Handout { agent, turn, next, messages, is_cut, lost, left_out } = handout;
         if let Some(reader) = self.reader(agent) {
@@ -536,10 +525,12 @@ impl Inbox {
         let Some(reader) = readers.find(|reader| reader.handed.agent == agent) else {
             return false;
         };
+        // A host may report the end of a run that was never called.
         let Some(UnderWay { turn, next, taken, words, is_cut, .. }) = reader.under_way.take()
         else {
             return false;
         };
+        // An agent that ended without a look at them may have answered without them.
         let taken = if took_all { taken } else { Vec::new() };
         let has_words = !words.is_empty() || !taken.is_empty();
         let handed = std::mem::replace(&mut reader.handed, next);
@@ -564,6 +555,7 @@ impl Inbox {
     /// Records that the agent knows its turn, and got these messages.
     pub(crate) fn woken(&mut self, agent: AgentKey, turn: TurnId) {
         let was_handed = self.reader(agent).is_some_and(|reader| reader.under_way.is_some());
+        // Without a handout the agent reads the channel, and nothing counts as owed to it.
         if was_handed {
             self.woken = Some((agent, turn));
         } else {
@@ -615,7 +607,6 @@ impl Inbox {
         }
     }
 
-    /// Drops texts that no agent needs.
     fn release(&mut self) {
         let Self { readers, texts, .. } = self;
         let newest = texts.newest();
@@ -625,14 +616,13 @@ impl Inbox {
         });
     }
 
-    /// Returns whether the agent got this message.
     pub(super) fn was_handed(&self, agent: AgentKey, message: MessageId) -> bool {
         let mut readers = self.readers.iter();
         let reader = readers.find(|reader| reader.handed.agent == agent);
         reader.is_some_and(|reader| reader.handed.includes(message))
     }
 
-    /// Returns whether the agent, which was called, will not get this message, unless it got it just now.
+    /// Returns whether this message counts as handed to the agent once its current turn has ended well.
     #[cfg(test)]
     pub(super) fn leaves_out(&self, agent: AgentKey, message: MessageId) -> bool {
         let mut readers = self.readers.iter();
@@ -708,12 +698,12 @@ impl Search<'_> {
         self.read(span)
     }
 
-    /// Takes the others from those that were read from the chat.
+    /// Takes the messages that were read from the chat, and those in memory that came after that read.
     fn read(&mut self, Span { mut first, last }: Span) -> Result<(), Span> {
         let texts = self.texts;
         if let Some(known) = texts.read_up_to(first) {
             let part = Span { first, last: last.min(known) };
-            // Some of it may have come late, after that was read.
+            // A message may have come late, after its range was read.
             let mut part_known: Vec<_> =
                 texts.read_within(part).chain(texts.within(part)).collect();
             part_known.sort_unstable_by_key(|message| message.id);
@@ -754,7 +744,6 @@ impl Search<'_> {
     }
 }
 
-/// The messages of people that no turn has taken yet.
 impl Inbox {
     /// Keeps these messages, so that the channel does not become dormant without an answer to them.
     pub(crate) fn keep_unserved(&mut self, span: Span) {
@@ -776,7 +765,7 @@ impl Inbox {
         if let Some((first, last)) = rest.zip(self.texts.newest()) {
             keep(Span { first, last });
         }
-        // While no agent was met, none got any message.
+        // While no agent was met, none got a message. An agent that reads the channel itself has those up to `read`.
         if !self.readers.iter().any(|reader| reader.is_met) {
             self.texts.words_after(self.read).into_iter().for_each(keep);
         }
@@ -787,6 +776,7 @@ impl Inbox {
     /// something (`awaits_human`), a word that no agent has heard may be the answer. The rest of a long backlog comes
     /// with the next word.
     pub(crate) fn wakes_for(&self, awaits_human: bool) -> Option<MessageId> {
+        // The rest of a backlog was said before the agent's question, so it is no answer to it.
         let is_cut =
             !awaits_human && self.readers.iter().any(|reader| reader.is_cut && reader.is_listed);
         let rest = if is_cut { self.texts.newest() } else { None };
@@ -815,8 +805,8 @@ impl Inbox {
     }
 }
 
-/// The leftovers for agents' next turns that are in no record: answers that were not posted, and the chat's failures of
-/// the newest ones.
+/// The leftovers for agents' next turns: answers that were not posted, and the chat's failures of the newest ones. No
+/// record has them.
 #[derive(Debug, Default)]
 pub(crate) struct Leftovers {
     late: Vec<(AgentKey, Box<Late>)>,
@@ -828,7 +818,6 @@ impl Leftovers {
         self.late.is_empty() && self.refused.is_empty()
     }
 
-    /// Returns about how much memory they take.
     pub(crate) fn bytes(&self) -> usize {
         let late = self.late.iter().map(|(_, late)| &late.said);
         let said = late.chain(self.refused.iter().map(|(.., said)| said));
@@ -837,15 +826,12 @@ impl Leftovers {
     }
 }
 
-/// Answers that came after their turn was over.
 impl Inbox {
-    /// Takes the leftovers, which are kept elsewhere from now on.
     pub(crate) fn take_leftovers(&mut self) -> Leftovers {
         let Self { late, refused, .. } = self;
         Leftovers { late: std::mem::take(late), refused: std::mem::take(refused) }
     }
 
-    /// Takes the leftovers back.
     pub(crate) fn keep_leftovers(&mut self, leftovers: Leftovers) {
         (self.late, self.refused) = (leftovers.late, leftovers.refused);
     }
@@ -856,6 +842,7 @@ impl Inbox {
     }
 
     fn hand_back(&mut self, agent: AgentKey, late: Late) {
+        // An agent gets its newest late answer only.
         self.take_late(agent);
         if late.said.words.len() <= LATE_MAX && self.late.len() < AGENTS_MAX {
             self.late.push((agent, Box::new(late)));
@@ -875,7 +862,7 @@ impl Inbox {
         let unposted = reply.parts.iter().filter(|part| part.posted.is_none());
         let words = unposted.map(|part| &*part.content).filter(|words| Some(*words) != notice);
         let mut words: Vec<&str> = words.collect();
-        // They are in the last message.
+        // The last message carries the extras.
         let is_shown = reply.parts.last().is_none_or(|last| last.posted.is_some());
         let extras = reply.extras.clone().filter(|_| !is_shown);
         let length: usize = words.iter().map(|part| part.len() + 1).sum();
@@ -896,12 +883,12 @@ impl Inbox {
         let before = before.map(|at| self.refused.swap_remove(at));
         self.refused.push((agent, failure, said.clone()));
         let is_same = |(_, before, refused): (_, PostFailure, Said)| {
+            // AutoMod refused one text five times in a row, because its agent said it again each time.
             before.is_for_its_words() && is_said_again(&refused, said)
         };
         !(failure.is_for_its_words() && before.is_some_and(is_same))
     }
 
-    /// Records that a reply of the agent is in the channel.
     pub(crate) fn reply_taken(&mut self, agent: AgentKey) {
         self.refused.retain(|(known, ..)| *known != agent);
     }

@@ -17,7 +17,6 @@ use crate::record::discussion::Discussion;
 use crate::record::outbox::OutboxKind;
 use crate::values::error::PostFailure;
 
-/// The visible state of a room.
 pub(crate) struct Look<'a> {
     pub(super) at: Timestamp,
     pub(super) turns: &'a Turns,
@@ -35,15 +34,13 @@ pub(crate) struct Outage {
     pub(crate) gateway: bool,
     /// `true` if only the store fails.
     pub(crate) store: bool,
-    /// The agent whose reply waits for it.
+    /// The agent with the reply that waits for it.
     pub(crate) reply_of: Option<AgentKey>,
     /// The time when that reply is given up.
     pub(crate) given_up_at: Option<Timestamp>,
 }
 
-/// The parts of a room.
 impl<'a> Look<'a> {
-    /// Returns the time of the last event.
     pub(crate) const fn time(&self) -> Timestamp {
         self.at
     }
@@ -56,13 +53,11 @@ impl<'a> Look<'a> {
         &self.turns.commit
     }
 
-    /// Returns the terms of the discussion, from when it was opened.
     pub(crate) const fn discussion(&self) -> Option<&'a Arc<Discussion>> {
         self.discussion
     }
 }
 
-/// For status and explanations.
 impl Look<'_> {
     /// Returns the turn machine as a gate call at this moment finds it, after all deadlines that are due.
     pub(crate) fn machine_at(&self, now: Timestamp) -> TurnMachine {
@@ -75,6 +70,7 @@ impl Look<'_> {
     /// Returns when the channel goes on by itself at the latest, according to its turn machine at this moment. `None`
     /// if it waits for the chat, the store, or a person.
     pub(crate) fn goes_on_at(&self, machine: &TurnMachine) -> Option<Timestamp> {
+        // The end of an outage is unknown.
         if self.outage().is_some() || self.turns.commit.refused.since().is_some() {
             return None;
         }
@@ -84,6 +80,7 @@ impl Look<'_> {
         if let Some(end) = run.and_then(|run| observed?.ends(run)) {
             return end.at();
         }
+        // Only these phases wait for a post, so only they wait for a rate limit.
         let is_said = matches!(
             view.phase(),
             PhaseKind::Granted | PhaseKind::Continuing | PhaseKind::Delivering
@@ -104,6 +101,7 @@ impl Look<'_> {
         let silent = chat.silent_since().map(outage);
         let deaf = || Some(Outage { gateway: true, ..outage(chat.deaf_since()?) });
         let unstored = || {
+            // A refused record is no outage, because waiting does not help it.
             let since =
                 chat.unstored_since().filter(|_| self.turns.commit.refused.since().is_none());
             Some(Outage { store: true, ..outage(since?) })
@@ -131,7 +129,7 @@ impl Look<'_> {
         self.active.and_then(|active| active.inbox.post_failure(agent))
     }
 
-    /// Returns the agent whose finished reply waits until the chat takes it.
+    /// Returns the agent with a finished reply that waits until the chat takes it.
     pub(crate) fn waiting_reply(&self) -> Option<AgentKey> {
         waiting_agent(self.active?.reply.as_ref()?)
     }
@@ -193,7 +191,6 @@ impl Look<'_> {
         self.turns.is_damaged()
     }
 
-    /// Returns whether messages may have been missed that were not read yet.
     pub(crate) const fn has_gap(&self) -> bool {
         self.marks.has_gap()
     }
@@ -210,13 +207,13 @@ impl Look<'_> {
         self.first_attempt(kind) != FirstAttempt::Pending
     }
 
-    /// Returns whether the message is in its channel, as far as this process knows. A room that was taken over shows
-    /// nothing.
+    /// Returns whether the message is in its channel, as far as is known. A room that was taken over shows nothing.
     pub(crate) fn is_posted(&self, kind: OutboxKind) -> bool {
         !self.turns.commit.is_taken_over() && self.first_attempt(kind) == FirstAttempt::Posted
     }
 
     fn first_attempt(&self, kind: OutboxKind) -> FirstAttempt {
+        // Without lanes nothing was ever written to the outbox, or all of it has arrived.
         self.active.map_or(FirstAttempt::Posted, |active| {
             let outbox = active.outbox.as_ref();
             outbox.map_or(FirstAttempt::Posted, |outbox| outbox.first_attempt(kind))
@@ -229,15 +226,14 @@ impl Look<'_> {
         outbox.into_iter().flat_map(|outbox| outbox.entries())
     }
 
-    /// Returns how many of them were given up.
+    /// Returns how many messages of the discussion this process no longer tries to post.
     pub(crate) fn given_up(&self) -> usize {
         self.unposted().filter(|unposted| unposted.state == PostState::GivenUp).count()
     }
 }
 
-/// For the driver.
 impl Look<'_> {
-    /// Returns the next deadline, if nothing happens before.
+    /// Returns the next deadline, unless something happens before.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         let machine = self.turns.machine.next_deadline().map(|deadline| deadline.at);
         let own = [
@@ -260,14 +256,12 @@ impl Look<'_> {
         is_due && !commit.is_given_up()
     }
 
-    /// Returns whether the room may have an action to offer.
     pub(crate) fn may_act(&self) -> bool {
         let commit = &self.turns.commit;
         let commits = !commit.is_clean() && !commit.is_under_way();
         commits || self.active.is_some_and(|active| active.may_act(commit))
     }
 
-    /// Returns whether there is a signal to perform.
     pub(crate) fn has_signals(&self) -> bool {
         self.turns.commit.has_news() || self.active.is_some_and(|active| !active.signals.is_empty())
     }
@@ -285,8 +279,8 @@ impl Look<'_> {
     /// Returns whether no work is in progress, so that the room may leave memory, because its record has everything.
     pub(crate) fn is_at_rest(&self) -> bool {
         let idle = self.active.is_none_or(Active::is_idle);
-        // A turn without a deadline is a turn, too. The record does not contain for which of people's messages in it
-        // the room was woken.
+        // The record does not say for which of people's messages in a turn the room was woken, so a turn without a
+        // deadline keeps the room, too.
         let no_turn = self.turns.machine.view().speaker().is_none();
         idle && no_turn
             && self.turns.commit.is_clean()

@@ -14,11 +14,11 @@ const IDS_MAX: usize = 16 * 1024;
 const IDS_UNREAD: usize = 256;
 /// The number of messages after which the channel must be read again. It is the size of a page.
 const READ_AGAIN: usize = PAGE as usize;
-/// The time for which a gap delays agents' posts, so that a missed stop acts first.
+/// How long a gap delays agents' posts, so that a missed stop acts first.
 const HOLD_BACK: Duration = Duration::from_secs(5);
 /// The most that the chat's clock and ours may differ.
 pub(super) const CLOCKS_APART: Duration = Duration::from_secs(5);
-/// The time within which another gap delays nothing.
+/// The time within which another gap delays no post.
 const HOLD_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// The facts that are certain about the channel's messages.
@@ -87,12 +87,12 @@ impl Marks {
         since: Timestamp,
     ) -> Self {
         let mut marks = Self::new(heard, since);
+        // The record has `verified` only where it differs from `heard`.
         (marks.verified, marks.begun) = (verified.or(heard), None);
         known.for_each(|id| marks.note(id));
         marks
     }
 
-    /// Returns the last message up to which everything was pushed without a gap, or read.
     pub(crate) const fn heard(&self) -> Option<MessageId> {
         self.heard
     }
@@ -139,6 +139,7 @@ impl Marks {
         if Some(id) <= self.verified {
             return;
         }
+        // Almost every message is the newest one, so it is appended without a search.
         if self.ids.back().is_none_or(|newest| *newest < id) {
             self.ids.push_back(id);
         } else if let Err(at) = self.ids.binary_search(&id) {
@@ -165,6 +166,7 @@ impl Marks {
     /// Records that the channel is not read for lost events.
     pub(crate) fn do_without_reading(&mut self) {
         while self.ids.len() > IDS_UNREAD {
+            // Each id is stored with every commit, so the list must stay short where no read ever clears it.
             self.forget_oldest();
         }
     }
@@ -178,9 +180,11 @@ impl Marks {
     /// Records that events may have been lost. `from` is the start of a gap that was being read before a restart.
     pub(crate) fn open_gap(&mut self, now: Timestamp, from: Option<GapFrom>) {
         if let Some(gap) = &mut self.gap {
+            // A read in progress may have passed the new gap already, so it does not close it.
             gap.epoch = gap.epoch.wrapping_add(1);
             return;
         }
+        // A gateway that breaks again and again would otherwise hold back every post.
         let free = self.held_back_at.is_none_or(|at| now < at || now.since(at) >= HOLD_AGAIN_AFTER);
         let hold_until = free.then(|| now + HOLD_BACK);
         if free {
@@ -198,6 +202,7 @@ impl Marks {
     /// Drops the gap, because missed messages no longer matter.
     pub(crate) fn drop_gap(&mut self) {
         if self.gap.take().is_some() {
+            // What was pushed during the gap counts as heard, because nothing was missed that matters.
             self.heard = self.heard.max(self.pushed.take());
         }
     }
@@ -218,9 +223,9 @@ impl Marks {
         }
     }
 
-    /// Records that the read of the gap has begun.
     pub(crate) fn begin_read(&mut self) {
         if let Some(gap) = &mut self.gap {
+            // A page that continues a read belongs to the gap at which that read began.
             gap.reading = gap.reading.or(Some(gap.epoch));
         }
     }
@@ -240,6 +245,7 @@ impl Marks {
         let Some(gap) = &mut self.gap else {
             return true;
         };
+        // Another gap opened during the read, and may lie before the page that was just read.
         if gap.reading.take() != Some(gap.epoch) {
             return false;
         }
@@ -275,7 +281,6 @@ impl Marks {
         self.ids.iter().copied().take_while(move |id| Some(*id) <= up_to)
     }
 
-    /// Records that everything up to here was read.
     pub(crate) fn verify(&mut self, up_to: Option<MessageId>) {
         self.begun = None;
         self.verified = self.verified.max(up_to);
@@ -290,10 +295,10 @@ impl Marks {
 
     /// Returns whether a message with this time belongs to the channel's conversation.
     pub(crate) fn is_ours(&self, sent: Timestamp) -> bool {
+        // A channel in which nothing was read yet has no mark, only the time at which it got its mode.
         self.verified.is_some() || sent + CLOCKS_APART > self.since
     }
 
-    /// Adjusts the times after the clock was set back by this much.
     pub(crate) fn move_back(&mut self, by: Duration) {
         let hold = self.gap.as_mut().and_then(|gap| gap.hold_until.as_mut());
         for moment in hold.into_iter().chain(self.held_back_at.as_mut()) {

@@ -44,20 +44,16 @@ const fn observed_run(turn: TurnId, at: Timestamp) -> RunId {
     RunId::new(OBSERVED | (turn.get() & 0xffff) << 16 | at.as_millis() & 0xffff)
 }
 
-/// The state of the observed agents of a channel.
 #[derive(Debug)]
 pub(crate) struct Observation {
-    /// The current turn of an observed agent.
     watch: Option<Watch>,
     /// The number of times that each agent wrote outside of its turn, since the room came into memory.
     unpermitted: Vec<(AgentKey, u32)>,
-    /// The newest turns that are over.
     past: VecDeque<PastTurn>,
     /// The time since when all past turns are among them.
     known_since: Timestamp,
 }
 
-/// A past turn of an observed agent.
 #[derive(Debug)]
 struct PastTurn {
     agent: AgentKey,
@@ -91,7 +87,6 @@ struct Watch {
     due: Timestamp,
 }
 
-/// The end of a watched run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RunEnds {
     /// It ends at this time, if the agent gives no sign before.
@@ -137,6 +132,7 @@ impl Watch {
     }
 
     fn sign(&mut self, now: Timestamp) {
+        // Whatever was read before this sign says nothing about what comes after it.
         (self.sign_at, self.history) = (now, History::Unread(now));
     }
 
@@ -147,6 +143,7 @@ impl Watch {
 
     /// Returns when its turn ends without another sign, or when the history must be read before.
     fn ends_at(&self, quiet: Duration, bot: &ObservedBot) -> Timestamp {
+        // An agent that works on a reply is silent for longer than one that has spoken.
         let wait = if self.has_said() { quiet } else { bot.silent_after };
         let at = (self.sign_at + wait).max(self.typing_until.unwrap_or_default());
         match self.history {
@@ -168,7 +165,6 @@ impl Observation {
         Self { watch: None, unpermitted, past, known_since: now }
     }
 
-    /// Ends the watch of a turn.
     fn end_watch(&mut self, now: Timestamp) -> Option<Watch> {
         let watch = self.watch.take()?;
         if self.past.len() >= PAST_MAX {
@@ -184,6 +180,7 @@ impl Observation {
         let mut turns = self.past.iter().filter(|turn| turn.agent == agent);
         let is_of =
             |turn: &PastTurn| sent + CLOCKS_APART >= turn.since && sent < turn.until + grace;
+        // Nothing is said about times before the oldest turn that is known.
         sent >= self.known_since && !turns.any(is_of)
     }
 
@@ -198,7 +195,6 @@ impl Observation {
         Some(if watch.has_said() { RunEnds::At(watch.due) } else { RunEnds::Unknown })
     }
 
-    /// Counts that the agent wrote outside of its turn. Returns the number.
     fn count_unpermitted(&mut self, agent: AgentKey) -> u32 {
         let known = self.unpermitted.iter().position(|(known, _)| *known == agent);
         let at = known.unwrap_or(self.unpermitted.len());
@@ -211,7 +207,6 @@ impl Observation {
         })
     }
 
-    /// Returns the moments at which a turn ends, or is no longer waited for.
     pub(super) fn moments(&self) -> impl Iterator<Item = Timestamp> {
         let watch = self.watch.as_ref();
         watch.into_iter().flat_map(|watch| watch.trigger_at.into_iter().chain([watch.due]))
@@ -225,7 +220,6 @@ impl Observation {
     }
 }
 
-/// Handles the activity of observed agents.
 impl Step<'_> {
     /// Handles a message of an observed agent, before the machine gets it. It sets the kind of the message.
     pub(super) fn observe_message(&mut self, message: &ChatMessage, digest: &mut Message) {
@@ -242,15 +236,18 @@ impl Step<'_> {
         if ends_as.is_some() {
             digest.kind = MessageKind::System;
         } else if !is_signal {
+            // Such a bot may write without a turn. Its words then count towards the ceilings and move no turn.
             digest.kind = MessageKind::Unasked;
         }
         let Some(watch) = self.take_sign(agent) else {
             return;
         };
+        // A posted message ends the typing indicator.
         watch.typing_until = None;
         if !is_signal {
             watch.says(message.id, ends_as);
         }
+        // The host asked for a channel without "NO_REPLY" lines.
         if ends_as.is_some() && bot.removes {
             self.remove(agent, message.id);
         }
@@ -262,6 +259,7 @@ impl Step<'_> {
         let Some(bot) = cx.directory.observed(agent) else {
             return;
         };
+        // An edit of an older message, for example an unfurled link, is no sign of a run.
         if !self.is_of_its_turn(agent, message.id) {
             return;
         }
@@ -271,17 +269,16 @@ impl Step<'_> {
         }
     }
 
-    /// Handles a deletion. Bots that show a reply while they make it delete that message and post it again.
     pub(super) fn observe_deletion(&mut self, message: MessageId) {
         let now = self.now;
         let watch = self.lanes.observed.as_mut().and_then(|observed| observed.watch.as_mut());
+        // Bots that show a reply while they make it delete the preview and post the whole again.
         if let Some(watch) = watch.filter(|watch| watch.said.contains(&message)) {
             watch.said.retain(|known| *known != message);
             watch.sign(now);
         }
     }
 
-    /// Handles the typing of an observed agent.
     pub(super) fn observe_typing(&mut self, agent: AgentKey) {
         let until = self.now + TYPING_LASTS;
         if let Some(watch) = self.take_sign(agent) {
@@ -297,7 +294,7 @@ impl Step<'_> {
             return false;
         };
         let sent = self.cx.chat.sent_at(message);
-        // After a restart it is no longer known when the agent was triggered.
+        // After a restart it is no longer known when the agent was triggered, so an answer from the downtime counts.
         sent + CLOCKS_APART >= since || sent < self.cx.up_since.at()
     }
 
@@ -328,10 +325,10 @@ impl Step<'_> {
         self.watch().is_some_and(|watch| watch.agent == agent)
     }
 
-    /// Handles that the agent wrote outside of its turn.
     pub(super) fn tell_unpermitted(&mut self, agent: AgentKey) {
         let posts = self.observation().count_unpermitted(agent);
         let remedy = self.cx.directory.observed(agent).map(|bot| &*bot.remedy);
+        // Once for each agent, because a misconfigured bot does it with every message.
         if posts == 1 {
             let (channel, agent) = (self.turns.channel, self.cx.directory.name(agent));
             let agent = agent.map(crate::AgentId::as_str);
@@ -364,7 +361,6 @@ impl Watch {
     }
 }
 
-/// The start and the end of its turn.
 impl Step<'_> {
     fn observation(&mut self) -> &mut Observation {
         let now = self.now;
@@ -381,6 +377,7 @@ impl Step<'_> {
         let now = self.now;
         let watch = self.watch().filter(|watch| watch.agent == agent)?;
         watch.sign(now);
+        // The first sign stands for the gate call that such a bot does not make.
         if watch.run.is_none() && !self.begin_observed_run() {
             return None;
         }
@@ -395,6 +392,7 @@ impl Step<'_> {
         };
         let run = Some(observed_run(turn, now));
         let _ = self.submit(&Input::Gate { agent: Some(agent), run, latest: None });
+        // A stop or a deadline may have been faster, and then the machine refuses the run.
         let begins = self.turns.view().run() == run;
         if let Some(watch) = self.watch().filter(|_| begins) {
             watch.run = run;
@@ -438,6 +436,7 @@ impl Step<'_> {
         let is_awaited = |owed: OwedTrigger| {
             !owed.may_stand && owed.attempt == 0 && !restored.knows(owed.ticket)
         };
+        // A trigger that may already be in the channel counts as heard.
         if run.is_some() || !self.lanes.voice.owed_trigger(turn).is_some_and(is_awaited) {
             return Some(fresh);
         }
@@ -445,13 +444,13 @@ impl Step<'_> {
         Some(Watch { trigger_at, ..fresh })
     }
 
-    /// Returns until when the agent may answer a person's message that mentions it by itself, if it still may.
     fn answers_people_until(&self, agent: AgentKey) -> Option<Timestamp> {
         let addressed = self.lanes.commands.addressed.as_deref()?;
         let pings = matches!(addressed.by, AddressedBy::Mention | AddressedBy::Reply);
         let within = self.cx.directory.observed(agent)?.answers_people_within;
         let since = self.cx.chat.sent_at(addressed.message).min(self.now);
         let is_asked = pings && addressed.agents.contains(&agent);
+        // A person's mention starts such a bot by itself, so a trigger would make it answer twice.
         Some(since + within).filter(|until| is_asked && *until > self.now)
     }
 
@@ -469,6 +468,7 @@ impl Step<'_> {
         }
         self.align_watch();
         let now = self.now;
+        // The trigger counts as a sign, because the bot begins to work with it.
         if let Some(watch) = self.watch().filter(|watch| watch.run.is_none()) {
             watch.sign(now);
         }
@@ -477,6 +477,7 @@ impl Step<'_> {
     /// Returns until when this trigger of the agent that has the floor stays in the channel.
     pub(super) fn trigger_stays(&self, trigger: MessageId) -> Option<Timestamp> {
         let bot = self.cx.directory.observed(self.turns.view().speaker()?)?;
+        // The chat's clock may be ahead of ours.
         Some(self.cx.chat.sent_at(trigger).min(self.now) + bot.trigger_stays)
     }
 
@@ -507,6 +508,7 @@ impl Step<'_> {
         if now < watch.due || !has_said && !self.is_surely_silent() {
             return false;
         }
+        // A silent turn is still a run that ends, so that the machine counts it as a pass.
         if self.watch().is_some_and(|watch| watch.run.is_none()) && !self.begin_observed_run() {
             return false;
         }
@@ -516,6 +518,7 @@ impl Step<'_> {
     /// Returns whether the history was read since the agent gave its last sign, because an event may have been lost.
     fn is_surely_silent(&mut self) -> bool {
         let now = self.now;
+        // While something may be missing, silence proves nothing.
         if self.turns.view().chat_away_since().is_some() || self.marks.has_gap() {
             return false;
         }

@@ -18,13 +18,13 @@ use crate::settings::limits::WORK_TIME;
 use crate::values::error::ErrorKind;
 use crate::values::stage::DriverStage;
 
-/// Chooses actions.
 impl Step<'_> {
-    /// Starts the next action that may start now. Returns whether there was one.
     pub(super) fn next_action(&mut self, door: &mut Doorway<'_>) -> bool {
+        // The state first: almost every action waits for its commit.
         if !self.turns.commit.is_clean() && self.offer_commit(door) {
             return true;
         }
+        // A stopped driver still stores, so that the next process knows what was done.
         if self.turns.commit.is_taken_over() || self.cx.stage >= DriverStage::Ending {
             return false;
         }
@@ -109,7 +109,6 @@ impl Step<'_> {
         true
     }
 
-    /// Offers the head of the voice lane.
     fn offer_head(&mut self, door: &mut Doorway<'_>) -> Offer {
         let Self { discussion, .. } = self;
         let terms = discussion.map(Arc::as_ref);
@@ -182,6 +181,7 @@ impl Step<'_> {
             return false;
         };
         lanes.chat.probed(*now);
+        // One message is enough to see whether the chat answers.
         let request = HistoryRequest { channel, after: None, limit: 1 };
         let action = Action::History { account, request };
         lanes.requests.start(cx, *now, door, admitted, Purpose::Probe, action);

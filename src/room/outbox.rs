@@ -27,7 +27,6 @@ use crate::{ChannelId, ChatMessage, UserId};
 
 /// The wait after a failed attempt. It doubles up to [`RETRY_MAX`].
 const RETRY: Duration = Duration::from_secs(1);
-/// The longest wait between two attempts.
 const RETRY_MAX: Duration = Duration::from_secs(600);
 
 /// The guide and the result of a discussion until they have arrived. They do not wait for each other, because they may
@@ -35,14 +34,11 @@ const RETRY_MAX: Duration = Duration::from_secs(600);
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     posts: Vec<OutboxPost>,
-    /// The result of a discussion that is being concluded.
     pub(super) result: Option<String>,
 }
 
-/// A guide or a result on its way.
 #[derive(Debug)]
 struct OutboxPost {
-    /// The message, which is a part of the record.
     message: OutboxMessage,
     /// The state that must be committed before its next request.
     needs: Stamp,
@@ -65,19 +61,16 @@ enum OutboxProgress {
     Arrived,
 }
 
-/// The next request for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Request {
     /// Wakes the callback room, and waits until that is stored. A refusal counts as done.
     Wake,
-    /// Asks the chat.
     Chat(Todo),
 }
 
 /// An operator's choice for a message that could not be delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undelivered {
-    /// The message is tried once more.
     Retry,
     /// The result is dropped.
     Dismiss,
@@ -85,10 +78,8 @@ pub(crate) enum Undelivered {
     SendTo(ChannelId),
 }
 
-/// The state of the first attempt since the message was written or restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FirstAttempt {
-    /// The attempt is not over.
     Pending,
     /// All parts are in the channel.
     Posted,
@@ -96,7 +87,6 @@ pub(crate) enum FirstAttempt {
     Queued,
 }
 
-/// Adds and removes messages.
 impl Outbox {
     /// Restores the messages that an earlier process, or an earlier stay in memory, left.
     pub(crate) fn restore(now: Timestamp, messages: Vec<OutboxMessage>) -> Self {
@@ -111,7 +101,6 @@ impl Outbox {
         self.posts.push(post);
     }
 
-    /// Adds the guide of a discussion that was opened, for its own channel.
     pub(super) fn owe_guide(
         &mut self,
         cx: &Context<'_>,
@@ -149,6 +138,7 @@ impl Outbox {
         commit: &mut CommitState,
         what: Undelivered,
     ) -> bool {
+        // Only a result may be dropped or sent elsewhere. A guide belongs to its own channel.
         let of = |post: &OutboxPost| {
             post.is_undelivered()
                 && (what == Undelivered::Retry || post.message.kind == OutboxKind::Result)
@@ -163,6 +153,7 @@ impl Outbox {
             Undelivered::Dismiss => self.posts.retain(|post| !of(post)),
             Undelivered::SendTo(to) => {
                 for post in self.posts.iter_mut().filter(|post| of(post)) {
+                    // It begins anew with nonces of its own, because parts of it may be in the old channel.
                     *post = OutboxPost::written(post.message.sent_to(channel, to, now));
                     post.note(commit, Change::Eager);
                 }
@@ -181,14 +172,11 @@ impl Outbox {
     }
 }
 
-/// The view from outside.
 impl Outbox {
-    /// Returns the messages for the record.
     pub(super) fn messages(&self) -> impl Iterator<Item = &OutboxMessage> {
         self.posts.iter().map(|post| &post.message)
     }
 
-    /// Returns the messages for operators.
     pub(crate) fn entries(&self) -> impl Iterator<Item = OutboxEntry> {
         self.posts.iter().map(OutboxPost::entry)
     }
@@ -197,12 +185,11 @@ impl Outbox {
         self.posts.is_empty()
     }
 
-    /// Returns `true` if all remaining messages were given up, so that nothing happens before the next start.
+    /// Returns `true` if it gave up all remaining messages, so that none is posted before the next start.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.posts.iter().all(|post| post.progress == OutboxProgress::GivenUp)
     }
 
-    /// Returns the state of the first attempt since the message was written or restored.
     pub(crate) fn first_attempt(&self, kind: OutboxKind) -> FirstAttempt {
         let post = self.posts.iter().find(|post| post.message.kind == kind);
         match post.map(|post| (post.has_failed, post.message.next())) {
@@ -212,14 +199,12 @@ impl Outbox {
         }
     }
 
-    /// Returns the moments at which a message is tried again.
     pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
         let ready = self.posts.iter().filter(|post| post.progress == OutboxProgress::Ready);
         ready.filter_map(|post| post.delivery.attempts.next_at())
     }
 }
 
-/// Requests, and their ends.
 impl Outbox {
     /// Starts the next request that may start now. `callback` is the agent that speaks first in the callback channel.
     pub(super) fn offer(
@@ -233,6 +218,7 @@ impl Outbox {
     ) -> bool {
         for post in &mut self.posts {
             let (kind, to, account) = (post.message.kind, post.message.to, Account::Moderator);
+            // A message that waits does not hold back the other, which may go to another channel.
             let Some(request) = post.next(now, commit) else {
                 continue;
             };
@@ -289,6 +275,7 @@ impl Outbox {
             return;
         };
         let to = post.message.to;
+        // Of another channel the room hears nothing, so its own newest message proves nothing there.
         let (is_heard, may_be_hidden) = (to == room, cx.chat.may_be_hidden(to));
         let newest = newest.filter(|_| is_heard);
         let facts = ChannelFacts { may_be_hidden, newest, is_heard };
@@ -306,7 +293,6 @@ impl Outbox {
         }
     }
 
-    /// Shifts all times back after the clock was set back by `by`.
     pub(super) fn move_back(&mut self, by: Duration) {
         for post in &mut self.posts {
             post.delivery.move_back(by);
@@ -320,7 +306,6 @@ impl Outbox {
 /// The change of the stored message by a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
-    /// The stored message is unchanged.
     None,
     /// The change is stored with the next commit.
     Lazy,
@@ -329,7 +314,6 @@ enum Change {
 }
 
 impl OutboxPost {
-    /// Creates a message that is written now.
     fn written(message: OutboxMessage) -> Self {
         let mut post =
             Self { delivery: Delivery::default(), ..Self::restored(message.at, message) };
@@ -368,15 +352,16 @@ impl OutboxPost {
         }
     }
 
-    /// Returns the next request, if it may start now.
     fn next(&mut self, now: Timestamp, commit: &mut CommitState) -> Option<Request> {
         if self.progress != OutboxProgress::Ready || !commit.is_committed(self.needs) {
             return None;
         }
         let is_due = self.delivery.attempts.is_due(now);
         if self.message.next().is_none() {
+            // All parts are posted, so only the callback room's wake is missing.
             return is_due.then_some(Request::Wake);
         }
+        // Without a message before it, a part in doubt could not be looked for later.
         let Some(behind) = self.message.behind() else {
             return is_due.then_some(Request::Chat(Todo::Read { after: None, limit: 1 }));
         };
@@ -398,7 +383,6 @@ impl OutboxPost {
         }
     }
 
-    /// Handles the end of the request in progress.
     fn done(
         &mut self,
         now: Timestamp,
@@ -406,6 +390,7 @@ impl OutboxPost {
         moderator: Option<UserId>,
         facts: &ChannelFacts,
     ) -> Change {
+        // The operator may have dismissed it, or sent it elsewhere, since.
         if self.progress != OutboxProgress::UnderWay {
             return Change::None;
         }
@@ -448,6 +433,7 @@ impl OutboxPost {
         moderator: Option<UserId>,
         facts: &ChannelFacts,
     ) -> Change {
+        // Anyone can post the same words, so without the moderator's account nothing is recognised.
         let Some(moderator) = moderator else {
             self.back_off(now, None);
             return Change::None;
@@ -490,6 +476,7 @@ impl OutboxPost {
         let is_post = self.message.next().is_some() && self.message.behind().is_some();
         let is_post = is_post && !self.delivery.is_searching();
         self.back_off(now, failure.retry_after);
+        // These would fail for ever. Everything else waits, because a result must not be lost to a missing right.
         if matches!(failure.kind, ErrorKind::Gone | ErrorKind::Invalid) {
             self.progress = OutboxProgress::GivenUp;
         }
@@ -499,6 +486,7 @@ impl OutboxPost {
         let was_doubtful = self.delivery.doubt.is_some();
         self.delivery.failed(failure);
         match failure.certainty {
+            // An earlier attempt may still arrive, whatever this one says.
             _ if was_doubtful => return Change::None,
             Certainty::Unknown => self.message.at = failure.began,
             Certainty::NotDone => self.message.tried = false,
@@ -511,7 +499,6 @@ impl OutboxPost {
         self.delivery.attempts.back_off_between(now, retry_after, RETRY, RETRY_MAX);
     }
 
-    /// Tries a message that was given up once more.
     fn begin_anew(&mut self) {
         (self.progress, self.delivery.attempts) = (OutboxProgress::Ready, Attempts::default());
     }

@@ -8,11 +8,10 @@ use dirigent_core::{PhaseKind, Timestamp, TurnId};
 use super::action::Signal;
 use super::turns::Turns;
 
-/// The longest time between the warning and the deadline. For a run with a limit below four times this, it is a quarter
-/// of the limit.
+/// The longest time between the warning and the deadline. For a run with a short limit it is a quarter of that.
 const AHEAD_MAX: Duration = Duration::from_secs(120);
 
-/// The run whose warning was given.
+/// The run that a warning was given for.
 #[derive(Debug, Default)]
 pub(super) struct Overruns {
     newest: Option<TurnId>,
@@ -26,12 +25,12 @@ impl Overruns {
             return None;
         }
         let config = turns.machine.config();
+        // The first of the two ends the run.
         let limits = [config.deadlines.run, config.deadlines.turn];
         let limit = limits.into_iter().flatten().min()?;
         Some(view.turn_ends_at()?.saturating_sub(AHEAD_MAX.min(limit / 4)))
     }
 
-    /// Gives the warning, if it is time.
     pub(super) fn tell(&mut self, turns: &Turns, now: Timestamp, out: &mut VecDeque<Signal>) {
         if self.next_at(turns).is_none_or(|at| now < at) {
             return;

@@ -16,7 +16,6 @@ use super::step::Step;
 use crate::ChatMessage;
 use crate::record::channel::GapFrom;
 
-/// The longest wait between two attempts to read missed messages.
 const READ_WAIT_MAX: Duration = Duration::from_secs(10);
 /// The longest wait if the chat refuses the read.
 const READ_WAIT_REFUSED: Duration = Duration::from_secs(600);
@@ -24,9 +23,7 @@ const READ_WAIT_REFUSED: Duration = Duration::from_secs(600);
 /// Attempts do not count while the chat is away.
 const WORDS_ATTEMPTS: u32 = 4;
 
-/// Handles reads.
 impl Step<'_> {
-    /// Handles the end of a read that is still needed.
     pub(super) fn read_ended(&mut self, read: Read, outcome: Outcome) {
         match read {
             Read::Members(ticket) => self.members_read(ticket, outcome),
@@ -55,6 +52,7 @@ impl Step<'_> {
                     tracing::debug!(%channel, %refusal, "a member list was refused");
                 }
             }
+            // The machine goes on with the list that it has, or denies every run if it never had one.
             Some(Err(failure)) if failure.trouble() == Trouble::Definite => {
                 lanes.reads.forget(ReadKind::Members);
                 let settlement = failure.settlement(*now);
@@ -90,7 +88,6 @@ impl Step<'_> {
         self.settled(ticket, settlement);
     }
 
-    /// Handles a page of missed messages.
     fn gap_read(&mut self, outcome: Outcome) {
         match outcome.into_page() {
             Some(Ok(messages)) => {
@@ -101,6 +98,7 @@ impl Step<'_> {
                 self.take_page(page);
                 let Self { turns, marks, lanes, .. } = self;
                 lanes.reads.forget(ReadKind::Gap);
+                // A full page has more behind it, and another gap may have opened meanwhile.
                 if !marks.read_page(last, full) {
                     lanes.reads.want_gap();
                 } else if marks.heard() != before {
@@ -110,6 +108,7 @@ impl Step<'_> {
             Some(Err(failure)) => {
                 let Self { now, marks, lanes, .. } = self;
                 marks.read_failed();
+                // A right may come back at any time, but refused requests count towards a ban, so they are made seldom.
                 let refused = failure.trouble() == Trouble::Definite;
                 let longest = if refused { READ_WAIT_REFUSED } else { READ_WAIT_MAX };
                 let waits = (READ_WAIT, longest);
@@ -122,10 +121,12 @@ impl Step<'_> {
     /// Handles the new messages of a page that was read late.
     fn take_page(&mut self, page: impl IntoIterator<Item = ChatMessage>) {
         let Self { cx, marks, .. } = self;
+        // A message from before the channel's mode belongs to no conversation here.
         let is_new = |message: &ChatMessage| {
             marks.is_ours(cx.chat.sent_at(message.id)) && !marks.is_known(message.id)
         };
         let page: Vec<_> = page.into_iter().filter(is_new).collect();
+        // A person who stops and resumes while nothing is heard means the newest word.
         let mut newest_first = page.iter().rev();
         let acting = newest_first.find(|message| is_word_of_person(cx, message));
         let acting = acting.map(|message| message.id);
@@ -144,6 +145,7 @@ impl Step<'_> {
             // The next round looks again.
             return self.history_read(false);
         };
+        // The read of the gap covers all of this, and knows from where.
         if self.marks.has_gap() {
             return;
         }
@@ -158,11 +160,11 @@ impl Step<'_> {
         }
     }
 
-    /// Handles a page of messages that an agent must get.
     fn words_read(&mut self, span: Span, outcome: Outcome) {
         let Self { cx, now, turns, marks, lanes, .. } = self;
         let (reads, is_out) = (&mut lanes.reads, lanes.chat.is_out());
         match outcome.into_page() {
+            // An empty page of a hidden history once counted as "nothing was said", and words were lost.
             Some(Ok(page)) if page.is_empty() && cx.chat.may_be_hidden(turns.channel) => {
                 reads.give_words_up();
             }
@@ -187,6 +189,7 @@ impl Step<'_> {
                 let failed = reads.back_off(ReadKind::Words, *now, failure.retry_after);
                 let is_over = failed >= WORDS_ATTEMPTS && !is_out;
                 if is_over || failure.trouble() == Trouble::Definite {
+                    // A turn must not wait for ever for messages that the chat does not return.
                     let (channel, kind) = (turns.channel, failure.kind);
                     tracing::warn!(%channel, ?kind, "what an agent is to be handed cannot be read: its turn begins without");
                     reads.give_words_up();
@@ -202,6 +205,7 @@ impl Step<'_> {
         if lanes.reads.is_idle() {
             return false;
         }
+        // Only the machine's reads have a ticket that it waits for.
         let unwanted = [ReadKind::Members, ReadKind::Poll].into_iter().find_map(|kind| {
             let effect = lanes.reads.wanted(kind).and_then(Read::effect);
             let effect = effect.filter(|effect| !turns.machine.wants(effect))?;

@@ -15,7 +15,6 @@ use crate::ports::discord::HistoryRequest;
 pub(crate) use crate::values::message::is_post;
 use crate::{ChannelId, ChatMessage, Settings};
 
-/// The number of messages on a page.
 pub(crate) const PAGE: u8 = 100;
 /// The first wait before a failed read of missed messages is tried again.
 pub(crate) const READ_WAIT: Duration = Duration::from_secs(1);
@@ -37,7 +36,7 @@ pub(crate) enum Read {
     Poll { ticket: Ticket, after: Option<MessageId> },
 }
 
-/// The kinds of reads, in the order in which they start.
+/// The kinds of reads, in their starting order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ReadKind {
     Members,
@@ -47,7 +46,6 @@ pub(crate) enum ReadKind {
     Poll,
 }
 
-/// The number of kinds of reads.
 const KINDS: usize = 5;
 
 impl Read {
@@ -61,7 +59,6 @@ impl Read {
         }
     }
 
-    /// Returns the machine's effect, if the machine asked for the read.
     pub(crate) const fn effect(self) -> Option<Effect> {
         match self {
             Self::Members(ticket) => Some(Effect::FetchMembers { ticket }),
@@ -80,6 +77,7 @@ impl Read {
         let (after, limit) = match self {
             Self::Members(_) => return Action::Members,
             Self::Gap => (gap_from, PAGE),
+            // "After" is exclusive, and the first message of the range must be on the page.
             Self::Words(span) => (Some(MessageId::new(span.first.get().saturating_sub(1))), PAGE),
             Self::Backfill(after) => (after, PAGE),
             Self::Poll { .. } => (None, settings.limits.poll_limit),
@@ -123,10 +121,9 @@ impl Slot {
     }
 }
 
-/// The reads of a room.
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
-    /// The slots that are not idle, in the order in which they start.
+    /// The slots that are not idle, in their starting order.
     slots: Vec<Slot>,
     /// Reads that newer ones have replaced. The machine must learn it.
     pub(crate) replaced: Vec<Ticket>,
@@ -141,7 +138,6 @@ impl Reads {
         self.slots.iter_mut().find(|slot| slot.kind == kind)
     }
 
-    /// Returns the slot of this kind, or a new one.
     fn slot_or_new(&mut self, kind: ReadKind) -> Option<&mut Slot> {
         let at = self.slots.partition_point(|slot| slot.kind < kind);
         if self.slots.get(at).is_none_or(|slot| slot.kind != kind) {
@@ -162,6 +158,7 @@ impl Reads {
         let older = self.slot_or_new(read.kind()).and_then(|slot| slot.wanted.replace(wanted));
         let ticket = |read: Read| read.effect().and_then(|effect| effect.ticket());
         let older = older.and_then(|older| ticket(older.read));
+        // The machine still waits for the older ticket. Without an answer to it the channel never left memory.
         self.replaced.extend(older.filter(|older| Some(*older) != ticket(read)));
     }
 
@@ -175,6 +172,7 @@ impl Reads {
     /// Looks for messages that were lost unnoticed, if they matter.
     pub(super) fn want_backfill(&mut self, turns: &Turns, marks: &Marks) {
         let is_open = turns.view().phase() != PhaseKind::Archived;
+        // In an archived discussion nothing is read, and a gap is read with more care anyway.
         let matters = turns.keeps_turns() && is_open && !marks.has_gap();
         if matters && self.wanted(ReadKind::Backfill).is_none() {
             self.want(Read::Backfill(marks.verified()), Stamp::default());
@@ -223,14 +221,12 @@ impl Reads {
         due.into_iter().flatten()
     }
 
-    /// Records that the read may not start yet.
     pub(crate) fn stands_in_line(&mut self, kind: ReadKind) {
         if let Some(wanted) = self.slot(kind).and_then(|slot| slot.wanted.as_mut()) {
             wanted.is_in_line = true;
         }
     }
 
-    /// Records that the read starts now.
     pub(crate) fn begin(&mut self, read: Read, id: ActionId) {
         if let Some(slot) = self.slot_or_new(read.kind()) {
             slot.under_way = Some((id, read));
@@ -245,6 +241,7 @@ impl Reads {
         let is_it = |slot: &&mut Slot| slot.under_way.is_some_and(|(known, _)| known == id);
         let slot = self.slots.iter_mut().find(is_it)?;
         let (_, read) = slot.under_way.take()?;
+        // The answer to a read that was replaced once counted for the newer range, and words between the two were lost.
         let is_wanted = slot.wanted.as_ref().is_some_and(|wanted| wanted.read == read);
         self.drop_idle();
         is_wanted.then_some(read)
@@ -279,12 +276,10 @@ impl Reads {
         self.slots.is_empty()
     }
 
-    /// Returns whether there is a read to start, now or later.
     pub(crate) fn may_act(&self) -> bool {
         self.slots.iter().any(|slot| slot.wanted.is_some() && slot.under_way.is_none())
     }
 
-    /// Returns the moments at which a read is tried again, or no longer waited for.
     pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
         let own = self.slots.iter().filter_map(Slot::next_at);
         own.chain(self.words_until.map(|(.., until)| until))
@@ -300,10 +295,9 @@ impl Reads {
     }
 }
 
-/// The messages for the call of an agent.
 impl Reads {
-    /// Requests these messages, from the first on.
     pub(crate) fn want_words(&mut self, span: Span) {
+        // A repeated request must not reset the attempts of the read that is under way.
         if self.wanted(ReadKind::Words) != Some(Read::Words(span)) {
             self.want(Read::Words(span), Stamp::default());
         }
@@ -326,21 +320,19 @@ impl Reads {
         gives_up: bool,
     ) -> bool {
         let is_over = |(a, t, until)| (a, t) == (agent, turn) && until <= now;
+        // The wait alone does not decide while the chat is away, because its return starts the read anew.
         self.words_failed || (gives_up && self.words_until.is_some_and(is_over))
     }
 
-    /// Returns whether messages for an agent cannot be read.
     pub(crate) const fn has_failed(&self) -> bool {
         self.words_failed
     }
 
-    /// Records that they cannot be read now.
     pub(crate) fn give_words_up(&mut self) {
         self.words_failed = true;
         self.forget(ReadKind::Words);
     }
 
-    /// Records that an agent was called, with the messages that were read for it.
     pub(crate) fn handed(&mut self) {
         (self.words_until, self.words_failed) = (None, false);
         self.forget(ReadKind::Words);
@@ -363,6 +355,7 @@ pub(crate) fn page_after(
     limit: usize,
 ) -> (VecDeque<ChatMessage>, bool) {
     let full = messages.len() >= limit;
+    // A poll reads the newest page, which also has messages from before the anchor.
     messages.retain(|message| Some(message.id) > after);
     messages.sort_unstable_by_key(|message| message.id);
     (messages.into(), full)

@@ -12,7 +12,6 @@ use crate::values::reply_file::ReplyFile;
 use crate::values::shown::Shown;
 use crate::{ChannelId, ChatMessage, UserId};
 
-/// Keeps messages, in channels with turns.
 impl Step<'_> {
     /// Records that a post of ours is in the channel.
     pub(super) fn note_own(&mut self, message: MessageId) {
@@ -31,9 +30,9 @@ impl Step<'_> {
         }
     }
 
-    /// Keeps a message for agents that miss it.
     pub(super) fn remember(&mut self, mut message: ChatMessage, author: Author) {
         self.cx.directory.name_author(&mut message, author);
+        // The moderator's posts are about turns, not part of the conversation.
         if self.turns.keeps_turns() && author != Author::Moderator {
             self.lanes.inbox.remember(Arc::new(message));
         }

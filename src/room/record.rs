@@ -31,7 +31,6 @@ pub(crate) enum Origin {
 }
 
 impl Room {
-    /// Creates a channel that was never stored.
     pub(crate) fn new(
         id: ChannelId,
         config: Arc<Config>,
@@ -70,6 +69,7 @@ impl Room {
         if let Some(gap) = record.gap_from {
             marks.open_gap(at, Some(gap));
         }
+        // A channel with nothing to do gets no lanes, because a million of them may be idle.
         let has_more = record.outgoing.is_some()
             || (machine.view().mode().keeps_turns() && newest.is_some())
             || record.unserved.is_some()
@@ -81,7 +81,7 @@ impl Room {
             let anchor = machine.view().anchor();
             let restored = |outgoing| ReplyDelivery::restored(outgoing, anchor, at, now);
             let reply = record.outgoing.map(restored);
-            // A dormant channel with words that no agent had taken was woken for them before it was stored.
+            // A dormant channel with untaken words was woken for them before. Each load would wake it again.
             let view = machine.view();
             let paused = view.pause().is_some()
                 || view.chat_away_since().is_some()
@@ -114,6 +114,7 @@ impl Room {
         self.reach(now);
         let from_before = origin == Origin::EarlierProcess;
         let keeps_turns = self.turns.keeps_turns();
+        // A channel that only left memory was told of every gap while it was away.
         if (from_before || is_behind) && keeps_turns {
             self.marks.open_gap(now, None);
         }
@@ -122,6 +123,7 @@ impl Room {
         if step.marks.has_gap() {
             step.lanes.reads.want_gap();
         }
+        // The time that the process was down is no outage, and must not use up the reply's hour.
         if let Some(reply) = &mut step.lanes.reply {
             reply.was_down(down);
             step.lanes.voice.push(VoiceItem::Reply);
@@ -129,6 +131,7 @@ impl Room {
         let is_owed = |pending: &PendingEffect| matches!(pending.effect, Effect::Trigger { .. });
         let owes_trigger = owed.iter().any(is_owed);
         for pending in owed {
+            // The earlier process may have posted it. If its message is seen, it is deleted or counts.
             if let Effect::Trigger { ticket, .. } = pending.effect {
                 let nonce = step.turns.nonce(ticket, pending.since);
                 step.turns.restored.add(ticket, nonce);
@@ -165,18 +168,17 @@ impl Room {
         }
     }
 
-    /// Returns the machine's state, for a recorder.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.turns.machine.snapshot().clone()
     }
 
-    /// Adds an older message that the record does not know. In a channel without turns this alone is no reason to store
-    /// anything.
+    /// Adds an older message that the record does not know. In a channel without turns it is not stored for this alone.
     pub(crate) fn know_newest(&mut self, newest: Option<dirigent_core::MessageId>) {
         let turns = &mut self.turns;
         let Some(id) = newest.filter(|newest| turns.view().newest() < Some(*newest)) else {
             return;
         };
+        // A system message of a bot counts nowhere, but its id is then known as heard.
         let (kind, tail) = (dirigent_core::MessageKind::System, dirigent_core::Tail::EMPTY);
         let author = dirigent_core::Author::Bot;
         let known = dirigent_core::Message { id, author, kind, tail, backfilled: false };
@@ -218,8 +220,10 @@ pub(super) fn write_record(
     out.heard = marks.heard();
     out.verified = marks.verified_behind();
     out.known.clear();
+    // The snapshot has the newer ids.
     out.known.extend(marks.known_up_to(out.snapshot.state.seen.horizon));
     out.gap_from = marks.gap_from();
+    // Without a pause no older resume word can undo anything.
     out.commanded_at = active.commands.commanded_at.filter(|_| is_paused);
     out.writer = Some(writer);
 }

@@ -14,8 +14,7 @@ const WAIT_MAX: Duration = Duration::from_secs(3_600);
 /// The longest wait if the record has changed since.
 const WAIT_CHANGED_MAX: Duration = Duration::from_secs(600);
 
-/// Returns whether such an error of the store refuses the record as it is, so that a repetition would meet the same
-/// error.
+/// Returns whether such an error of the store refuses the record as it is, so that a repetition is in vain.
 pub(crate) const fn is_refusal(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Invalid | ErrorKind::Unsupported)
 }
@@ -29,12 +28,12 @@ impl Refusals {
     /// else the newest.
     pub(super) fn again(&mut self, now: Timestamp, stamp: Option<Stamp>, newest: Stamp) {
         let before = self.0.as_ref().map(|refused| refused.stamp);
+        // A read after a conflict has no stamp of its own.
         let stamp = stamp.or(before).unwrap_or(newest);
         let refused = Refused::again(self.0.take().map(|before| *before), now, stamp);
         self.0 = Some(Box::new(refused));
     }
 
-    /// Records that the store has accepted a record.
     pub(super) fn end(&mut self) {
         self.0 = None;
     }
@@ -49,14 +48,12 @@ impl Refusals {
         self.0.as_ref().and_then(|refused| refused.next_at(newest))
     }
 
-    /// Allows the next attempt at once.
     pub(super) fn retry_now(&mut self) {
         if let Some(refused) = &mut self.0 {
             refused.is_hurried = true;
         }
     }
 
-    /// Adjusts the times after the clock was set back by this much.
     pub(super) fn move_back(&mut self, by: Duration) {
         if let Some(refused) = &mut self.0 {
             refused.since = refused.since.saturating_sub(by);
@@ -70,16 +67,13 @@ impl Refusals {
 struct Refused {
     since: Timestamp,
     times: u32,
-    /// The time of the last refusal.
     at: Timestamp,
-    /// The state that was refused.
     stamp: Stamp,
     /// `true` if the next attempt may start at once, because a command came.
     is_hurried: bool,
 }
 
 impl Refused {
-    /// Records that the record of this stamp was refused, for the first time or after `before`.
     fn again(before: Option<Self>, now: Timestamp, stamp: Stamp) -> Self {
         Self {
             since: before.map_or(now, |before| before.since),
@@ -90,8 +84,8 @@ impl Refused {
         }
     }
 
-    /// Returns when the record is tried again, if that is awaited.
     fn next_at(&self, newest: Stamp) -> Option<Timestamp> {
+        // A changed record may have lost what was refused, so it is tried more often.
         let longest = if newest > self.stamp { WAIT_CHANGED_MAX } else { WAIT_MAX };
         let doubled = 1 << self.times.saturating_sub(1).min(16);
         let wait = WAIT.saturating_mul(doubled).min(longest);

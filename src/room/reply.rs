@@ -31,7 +31,6 @@ pub(crate) struct ReplyDelivery {
     stored: Arc<Outgoing>,
     /// The state that must be committed before the next part leaves.
     stamp: Stamp,
-    /// The delivery of the next part.
     delivery: Delivery,
     /// The words of its agent that are in no part, because the reply was cut. They are unknown after a restart.
     rest: Arc<str>,
@@ -49,7 +48,6 @@ pub(crate) struct SearchFacts<'a> {
     pub(crate) channel: ChannelId,
     /// The account that posts the reply.
     pub(crate) account: Option<UserId>,
-    /// The newest message that the room knows.
     pub(crate) newest: Option<MessageId>,
 }
 
@@ -58,18 +56,14 @@ const HIDDEN_WAIT: Duration = Duration::from_secs(1);
 /// The longest wait between two such looks.
 const HIDDEN_WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// The next step for a reply after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterFailure {
-    /// It is tried again.
     Retry,
     /// It is tried again without its files.
     WithoutFiles,
-    /// It cannot be delivered.
     GiveUp,
 }
 
-/// The time after which a reply is late.
 const LATE: Duration = Duration::from_secs(180);
 
 /// The number of attempts at a part with files that may get no answer. A line may be too slow for the files, and then
@@ -111,6 +105,7 @@ pub(crate) fn compose(
     end: ReplyEnd,
     (newest, now, began): (Option<MessageId>, Timestamp, &Began),
 ) -> Outgoing {
+    // The run is in the nonce, so that two replies of one moment do not share it. The last bits are the part.
     let run_bits = (run.get() & 0xf_ffff) << PART_BITS;
     let part = |content, number| {
         let nonce = Nonce::of_reply(channel.get(), now, run_bits | number, *began);
@@ -121,6 +116,7 @@ pub(crate) fn compose(
         parts.push(part(content, number));
     }
     let shows = |extras: &Arc<Extras>| !extras.embeds.is_empty() || !extras.files.is_empty();
+    // A reply of embeds or files alone has no text to split.
     if parts.is_empty() && extras.as_ref().is_some_and(shows) {
         parts.push(part(Arc::default(), 0));
     }
@@ -182,7 +178,6 @@ impl ReplyDelivery {
         &self.stored
     }
 
-    /// Returns the words of its agent that are in no part.
     pub(crate) const fn rest(&self) -> &Arc<str> {
         &self.rest
     }
@@ -191,22 +186,18 @@ impl ReplyDelivery {
         self.stamp
     }
 
-    /// Returns when the next attempt may be made, if that time lies ahead.
     pub(crate) const fn next_at(&self) -> Option<Timestamp> {
         self.delivery.attempts.next_at()
     }
 
-    /// Returns whether any part is in the channel.
     pub(crate) fn is_posted(&self) -> bool {
         self.last.is_some() || newest_posted(&self.stored).is_some()
     }
 
-    /// Returns whether every part is in the channel.
     pub(crate) fn is_whole(&self) -> bool {
         self.next_part().is_none()
     }
 
-    /// Returns the messages of the parts that are in the channel.
     pub(crate) fn posted_messages(&self) -> impl Iterator<Item = MessageId> {
         self.stored.parts.iter().filter_map(|part| part.posted).chain(self.last)
     }
@@ -216,7 +207,6 @@ impl ReplyDelivery {
         next.filter(|_| self.last.is_none())
     }
 
-    /// Returns the next step for the next part, if an attempt is due.
     pub(super) fn todo(&mut self, now: Timestamp) -> Option<Todo> {
         self.delivery.todo(now, behind(&self.stored))
     }
@@ -226,6 +216,7 @@ impl ReplyDelivery {
     pub(super) fn next_post(&self, channel: ChannelId, now: Timestamp) -> Option<Post> {
         let part = self.next_part()?;
         let mut post = Post::new(channel, Arc::clone(&part.content), part.nonce);
+        // People may have written more during an outage, so a late answer says what it answers.
         let is_late = self.stored.composed_at.is_some_and(|at| now.since(at) >= LATE);
         if is_late && self.stored.is_first(part) {
             post.reply_to = self.stored.after;
@@ -243,7 +234,6 @@ impl ReplyDelivery {
         Some(post)
     }
 
-    /// Returns whether the next part has files.
     fn carries_files(&self) -> bool {
         let next = self.next_part().filter(|_| !self.files.is_empty());
         next.is_some_and(|part| self.stored.is_last(part))
@@ -269,7 +259,7 @@ impl ReplyDelivery {
         let Some(extras) = self.stored.extras.as_ref().filter(|it| !it.files.is_empty()) else {
             return;
         };
-        // A chat may write their names in another way.
+        // A chat may rename files, so their number is compared before their names.
         let has_all = message.attachments.len() >= extras.files.len();
         let has = |file: &&ReplyFile| message.attachments.iter().any(|it| *it.name == *file.name());
         self.files = extras.files.iter().filter(|file| has_all || has(file)).cloned().collect();
@@ -292,6 +282,7 @@ impl ReplyDelivery {
         self.delivery.posted(id);
         let content = Arc::clone(&self.next_part()?.content);
         let mut unposted = self.stored.parts.iter().filter(|part| part.posted.is_none());
+        // The last part ends the reply, so the record never has it as posted.
         if unposted.nth(1).is_none() {
             self.last = Some(id);
             return Some(content);
@@ -313,12 +304,14 @@ impl ReplyDelivery {
         self.delivery.failed(failure);
         self.keep_doubt();
         if !self.delivery.is_searching() && self.does_without_files(failure) {
+            // A part without its files is another post, so the wait for the old one does not apply.
             (self.files, self.delivery.attempts) = (Box::default(), Attempts::default());
             return AfterFailure::WithoutFiles;
         }
         if failure.is_final() {
             return AfterFailure::GiveUp;
         }
+        // A rate limit is no outage, so it does not use up the hour.
         if failure.trouble() == Trouble::Away {
             Arc::make_mut(&mut self.stored).waiting_since.get_or_insert(now);
         }
@@ -333,8 +326,8 @@ impl ReplyDelivery {
         }
     }
 
-    /// Handles the page of the search. Parts in it count as posted, in their order. Returns the parts that were found.
-    /// `None` if the history is hidden.
+    /// Handles the page of the search. Returns the parts that were found, in their order. `None` if the history is
+    /// hidden.
     pub(crate) fn searched(
         &mut self,
         now: Timestamp,
@@ -371,11 +364,13 @@ impl ReplyDelivery {
         facts: &SearchFacts<'_>,
     ) -> Vec<(MessageId, Arc<str>)> {
         let mut found = Vec::new();
+        // Anyone can post with the same words or nonce.
         for message in page.into_iter().filter(|message| Some(message.author) == facts.account) {
             let is_part = |part: &OutgoingPart| {
                 let embeds = self.stored.embeds(part);
                 is_post(message, (&part.content, embeds), &part.nonce)
             };
+            // Parts are taken in order, because two of them may have the same words.
             let is_it =
                 self.next_part().is_some_and(is_part) && !self.is_older(message.id, facts.chat);
             if let Some(content) = is_it.then(|| self.posted(message.id)).flatten() {
@@ -406,11 +401,11 @@ impl ReplyDelivery {
         if !self.carries_files() || !self.next_part().is_some_and(shows) {
             return false;
         }
+        // A slow line may never carry the files, and the words must not wait for them.
         self.unanswered += u8::from(failure.kind == ErrorKind::NoAnswer);
         self.unanswered >= UNANSWERED_MAX || is_of_files(failure.kind)
     }
 
-    /// Allows the next attempt at once, because the chat answers again.
     pub(crate) const fn retry_now(&mut self) {
         self.delivery.attempts.retry_now();
     }
@@ -431,7 +426,6 @@ impl ReplyDelivery {
         }
     }
 
-    /// Adjusts the times after the clock was set back by this much. A nonce in doubt counts as forgotten.
     pub(crate) fn move_back(&mut self, by: Duration) {
         self.delivery.move_back(by);
         let stored = Arc::make_mut(&mut self.stored);
@@ -469,13 +463,11 @@ impl Outgoing {
     }
 }
 
-/// Returns the message that the next part follows: the last known part, or the message that was known before the first
-/// part.
+/// Returns the message that the next part follows: the last known part, or the message before the first part.
 fn behind(outgoing: &Outgoing) -> MessageId {
     outgoing.after.max(newest_posted(outgoing)).unwrap_or(MessageId::new(0))
 }
 
-/// Returns the newest of a reply's messages that are known to be in the channel.
 fn newest_posted(outgoing: &Outgoing) -> Option<MessageId> {
     outgoing.parts.iter().filter_map(|part| part.posted).max()
 }
@@ -511,7 +503,6 @@ impl WithdrawnReply {
         self.stored.agent
     }
 
-    /// Handles an event about a message of this author with this nonce.
     pub(crate) fn told_of(&mut self, nonce: Nonce, author: Author, message: MessageId) {
         let next = self.stored.parts.iter().find(|part| part.posted.is_none());
         let has_nonce = next.is_some_and(|part| part.nonce == nonce);

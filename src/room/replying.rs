@@ -24,9 +24,7 @@ use crate::record::channel::ReplyEnd;
 use crate::values::error::{ErrorKind, PostFailure};
 use crate::values::extras::Extras;
 
-/// Delivers the replies of hosted agents.
 impl Step<'_> {
-    /// Turns the agent's words into a reply that is stored and then delivered.
     pub(super) fn begin_reply(&mut self, call: &Call, said: Said, end: ReplyEnd) {
         let &Call { agent, turn, run, .. } = call;
         let of = (agent, turn.unwrap_or_default(), run);
@@ -43,6 +41,7 @@ impl Step<'_> {
         let channel = self.turns.channel;
         let outgoing =
             compose(channel, of, messages, extras, end, (newest, self.now, self.cx.up_since));
+        // An agent that says nothing passes. What was beyond the limit comes back to it.
         if outgoing.parts.is_empty() {
             if !rest.is_empty() {
                 self.lanes.inbox.keep_late(agent, Said::words(rest));
@@ -53,6 +52,7 @@ impl Step<'_> {
         }
         let compared = shown.as_ref().map_or((&*words, None), |(text, hash)| (text, Some(*hash)));
         let names = self.cx.directory.name_words();
+        // Agents in an empty list once counted on for 26 turns, until the ceiling ended it.
         if skips && self.lanes.inbox.talk.repeats(agent, compared, names) {
             let ended = Input::RunEnded { agent, run: Some(run), outcome: Run::Repeated };
             let _ = self.turns.submit(self.cx, self.now, &ended);
@@ -60,6 +60,7 @@ impl Step<'_> {
         }
         let replied = Input::Replied { agent, run: Some(run), next };
         if self.turns.submit(self.cx, self.now, &replied).is_err() {
+            // The machine has taken the turn away. The agent gets its words with its next turn.
             let extras = outgoing.extras;
             self.lanes.inbox.keep_late(agent, Said { words, extras });
             return;
@@ -99,7 +100,7 @@ impl Step<'_> {
                     return Offer::Nothing;
                 };
                 if post.content.is_empty() && post.embeds.is_empty() && post.files.is_empty() {
-                    // This is a reply of files alone, after a restart.
+                    // After a restart the bytes are gone, so nothing is left of a reply of files alone.
                     self.give_reply_up(None);
                     return Offer::Over;
                 }
@@ -122,12 +123,12 @@ impl Step<'_> {
         }
     }
 
-    /// Returns whether the run of the reply still holds the floor.
     fn is_reply_current(&self, reply: &ReplyDelivery) -> bool {
         let (view, stored) = (self.turns.view(), reply.stored());
         let holds = view.speaker().or(view.permit()) == Some(stored.agent);
         holds
             && view.run() == Some(stored.run)
+            // A hold only delays the reply, but after a stop it must not leave.
             && !matches!(view.pause(), Some(Pause::Stopped | Pause::Finished))
     }
 
@@ -141,6 +142,7 @@ impl Step<'_> {
             return true;
         }
         let is_over = given_up_at(self.turns, reply).is_some_and(|at| at <= self.now);
+        // The agent has no account any more, so nothing could post its reply.
         let is_lost = !self.cx.directory.is_hosted(reply.stored().agent);
         if (is_lost || is_over) && self.turns.reply_may_go() {
             self.give_reply_up(None);
@@ -159,15 +161,16 @@ impl Step<'_> {
         })
     }
 
-    /// Makes the unposted part of the reply the agent's late answer. While a part is on its way, that part is not known
-    /// yet.
+    /// Makes the unposted part of the reply the agent's late answer. A part on its way is not known yet.
     fn hand_reply_back(&mut self, failure: Option<PostFailure>) -> Option<ReplyDelivery> {
         let reply = self.lanes.reply.take()?;
         let is_head = self.lanes.voice.head() == Some(VoiceItem::Reply);
         let under_way = self.lanes.voice.under_way().filter(|_| is_head);
+        // An event may have told of the part whose answer is missing.
         let arrived = if is_head { self.lanes.voice.take_arrived() } else { None };
         self.lanes.voice.withdraw(VoiceItem::Reply);
         if let Some(request) = under_way {
+            // The part on its way may arrive, and must not be handed back as unposted.
             self.lanes.withdrawn = Some(Box::new(WithdrawnReply::new(request, &reply, arrived)));
         } else {
             let notice = cut_notice(self.cx.settings, self.cx.chat.longest_message());
@@ -181,8 +184,7 @@ impl Step<'_> {
         Some(reply)
     }
 
-    /// Handles the end of a voice request whose post was withdrawn while the request was in progress. If the post
-    /// arrived, it counts.
+    /// Handles the end of a voice request after its post was withdrawn. If the post arrived, it counts.
     pub(super) fn lingering_ended(&mut self, id: ActionId, arrived: Option<MessageId>) {
         if let Some(message) = arrived {
             self.note_own(message);
@@ -233,6 +235,7 @@ impl Step<'_> {
             let (channel, files) = (self.turns.channel, files.len());
             tracing::warn!(%channel, files, "a reply was posted without some of its files; its agent learns their names");
         }
+        // The agent learns what people did not see.
         if !reply.rest().is_empty() || !files.is_empty() {
             let extras = Some(Extras { files, ..Extras::default() });
             let extras = extras.filter(|extras| !extras.is_empty()).map(Arc::new);
@@ -245,6 +248,7 @@ impl Step<'_> {
             ReplyEnd::Unfinished => Run::Unfinished { tail },
             ReplyEnd::AwaitsHuman => Run::AwaitsHuman { tail },
         };
+        // The receipt comes first, because the end alone would make the machine look for the text.
         let receipt = Input::Receipt { agent, run, messages };
         let _ = self.turns.submit(self.cx, self.now, &receipt);
         let _ = self.turns.submit(self.cx, self.now, &Input::RunEnded { agent, run, outcome });
@@ -254,7 +258,6 @@ impl Step<'_> {
         self.turns.commit.change();
     }
 
-    /// Records that a part is in the channel.
     pub(super) fn part_posted(&mut self, message: MessageId) {
         let posted = self.lanes.reply.as_mut().and_then(|reply| reply.posted(message));
         if let Some(content) = posted {
@@ -279,6 +282,7 @@ impl Step<'_> {
             return;
         };
         if let Some(user) = self.cx.directory.user(agent) {
+            // Other agents must get it even if its event is lost.
             let (place, author) = ((self.turns.channel, id), (user, Some(agent)));
             let beside =
                 self.lanes.reply.as_ref().and_then(|reply| reply.beside(id)).unwrap_or_default();
@@ -287,7 +291,6 @@ impl Step<'_> {
         }
     }
 
-    /// Handles a failed attempt to post or to find a part.
     pub(super) fn part_failed(&mut self, failure: &Failure) {
         let Some(reply) = self.lanes.reply.as_mut() else {
             return;
@@ -304,11 +307,11 @@ impl Step<'_> {
             return self.give_reply_up(Some(failure));
         }
         if was != waits {
+            // The start of the wait is stored, so that a restart does not begin the hour anew.
             self.turns.commit.change();
         }
     }
 
-    /// Handles a page of the search for the parts of a reply.
     pub(super) fn parts_searched(&mut self, id: ActionId, outcome: Outcome) {
         if !self.lanes.voice.end(id) {
             return self.lingering_ended(id, None);
@@ -334,6 +337,7 @@ impl Step<'_> {
         };
         let waits = reply.stored().waiting_since;
         if !found.is_empty() {
+            // An event of the same part may still come, and must not count as the next one.
             self.lanes.voice.has_landed();
             for (id, part) in found {
                 self.remember_part(id, part);
@@ -347,6 +351,7 @@ impl Step<'_> {
     fn parts_unreadable(&mut self) {
         let may_repeat = self.lanes.reply.as_mut().is_none_or(|reply| reply.unreadable(self.now));
         if !may_repeat {
+            // Posting now could double it, so it is given up and handed back.
             let channel = self.turns.channel;
             tracing::warn!(%channel, "whether a reply was posted is unknown");
             self.give_reply_up(None);
@@ -354,15 +359,14 @@ impl Step<'_> {
     }
 }
 
-/// Returns when the reply is given up, while it waits for a chat that is away. This is not before the machine has given
-/// the chat up, because otherwise the machine would grant the next turn.
+/// Returns when the room gives up the reply, while it waits for a chat that is away.
 pub(super) fn given_up_at(turns: &Turns, reply: &ReplyDelivery) -> Option<Timestamp> {
     let since = reply.stored().waiting_since?;
+    // The machine counts from its own outage. Before its end it would grant the next turn beside this reply.
     let away = turns.view().chat_away_since().unwrap_or(since);
     Some(since.max(away) + turns.machine.config().deadlines.outage_max)
 }
 
-/// Returns the agent whose finished reply waits until the chat takes it.
 pub(super) fn waiting_agent(reply: &ReplyDelivery) -> Option<AgentKey> {
     let stored = reply.stored();
     stored.waiting_since.map(|_| stored.agent)

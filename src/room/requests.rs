@@ -8,7 +8,6 @@ use super::doorway::Doorway;
 use crate::ChannelId;
 use crate::admission::{Admitted, Claim, ClaimKind};
 
-/// The requests in progress, each with its purpose.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     /// The actions, each with what it was admitted for, if it needed that.
@@ -17,7 +16,6 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Starts an admitted action.
     pub(super) fn start(
         &mut self,
         cx: &Context<'_>,
@@ -28,11 +26,11 @@ impl Requests {
         action: Action,
     ) -> ActionId {
         let is_call = admitted.claim.kind.is_call();
+        // An agent may work for as long as its run's deadline allows.
         let time_out = (!is_call).then(|| now + cx.settings.time_limits.request);
         self.begin(door, purpose, Some(admitted), action, time_out)
     }
 
-    /// Starts an action that needs no admission.
     pub(super) fn start_freely(
         &mut self,
         door: &mut Doorway<'_>,
@@ -64,7 +62,6 @@ impl Requests {
         Some((purpose, admitted))
     }
 
-    /// Returns the actions in progress with their purposes.
     #[cfg(test)]
     pub(super) fn under_way(&self) -> &[(ActionId, Purpose, Option<Admitted>)] {
         &self.under_way

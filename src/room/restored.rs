@@ -14,7 +14,6 @@ pub(crate) struct RestoredTriggers {
 struct RestoredTrigger {
     ticket: Ticket,
     nonce: Nonce,
-    /// Its message, once that is seen.
     message: Option<MessageId>,
 }
 
@@ -43,7 +42,6 @@ impl RestoredTriggers {
         triggers.any(|trigger| trigger.ticket == ticket && trigger.message.is_none())
     }
 
-    /// Records that a message with this nonce is in the channel.
     pub(crate) fn see(&mut self, nonce: Nonce, message: MessageId) {
         let mut triggers = self.triggers.iter_mut();
         if let Some(trigger) = triggers.find(|trigger| trigger.nonce == nonce) {

@@ -9,11 +9,10 @@ use super::voice::VoiceItem;
 use crate::record::outbox::OutboxKind;
 
 impl Step<'_> {
-    /// Brings all lanes in line with the machine's state. It is called at the end of each event.
     pub(super) fn settle(&mut self) {
         self.sort();
         self.cancel_replaced();
-        // Each round starts, ends or withdraws something, so the bound is never reached.
+        // Each round starts, ends or withdraws something. The bound is for a mistake, which must not spin.
         let mut goes_on = true;
         for _ in 0..64 {
             goes_on = self.settle_one();
@@ -53,13 +52,13 @@ impl Step<'_> {
             || self.wake_for_pending()
     }
 
-    /// Cancels a call that another run replaced. An agent that the library calls may ask at the gate itself, under
-    /// another name.
+    /// Cancels a call that another run replaced. A hosted agent may ask at the gate itself, under another name.
     fn cancel_replaced(&mut self) {
         let Some((agent, run)) = self.lanes.calls.current().map(|call| (call.agent, call.run))
         else {
             return;
         };
+        // A run that ended by itself is no replacement, and its call ends with its own outcome.
         if self.turns.view().run().is_some_and(|current| current != run) {
             self.cancel_call(agent, Some(run));
         }
@@ -69,6 +68,7 @@ impl Step<'_> {
     /// missed messages were read, and no trigger is on its way.
     fn trigger_again(&mut self) -> bool {
         let is_wanted = self.lanes.summons.again && self.lanes.voice.is_empty();
+        // A read that is still to come may show that the agent has answered.
         if !is_wanted || self.marks.is_holding(self.now) {
             return false;
         }
@@ -78,6 +78,7 @@ impl Step<'_> {
         }
         let is_hosted = view.speaker().is_some_and(|agent| self.cx.directory.is_hosted(agent));
         self.lanes.summons.again = false;
+        // A hosted agent needs no message to hear its turn.
         !is_hosted && self.submit(&Input::TriggerAgain).is_ok()
     }
 
@@ -120,14 +121,13 @@ impl Step<'_> {
         is_effect && (self.start_head() || self.step_aside())
     }
 
-    /// Lets others pass a notice that cannot be posted, because a notice delays no turn.
+    /// Lets others pass a notice that cannot be posted. A failing one once delayed a turn for two minutes.
     fn step_aside(&mut self) -> bool {
         self.lanes.voice.step_aside()
     }
 
     /// Wakes a dormant channel for messages of people that were in no turn that ended well, or that did not fit into
-    /// one. It wakes once, unless that made progress. It is no word of a person, so it resets no ceiling, because
-    /// otherwise a channel could wake itself for ever.
+    /// one. It wakes once, unless that made progress.
     fn wake_for_pending(&mut self) -> bool {
         let view = self.turns.view();
         if view.phase() != PhaseKind::Dormant || !view.mode().keeps_turns() {
@@ -143,6 +143,8 @@ impl Step<'_> {
             return false;
         }
         self.lanes.woken_for = last;
+        // This cause is no word of a person, so it resets no ceiling. As an operator's wake it once made a channel wake
+        // itself for ever.
         let _ = self.submit(&Input::Wake { first: None, cause: WakeCause::Unheard });
         true
     }
@@ -152,6 +154,7 @@ impl Step<'_> {
         let Self { turns, lanes, .. } = self;
         let view = turns.view();
         if lanes.inbox.close_woken(view.speaker(), view.turn()) {
+            // What it did not take is a reason to wake once more.
             lanes.woken_for = None;
             turns.commit.change();
         }
@@ -161,6 +164,7 @@ impl Step<'_> {
     fn expire(&mut self) {
         self.marks.expire_hold(self.now);
         if !self.turns.keeps_turns() {
+            // What was said while no turns are kept is nothing that was missed.
             self.marks.drop_gap();
         }
         let Active { deferrals, calls, signals, .. } = &mut *self.lanes;

@@ -20,7 +20,6 @@ use crate::values::deferral_key::DeferralKey;
 use crate::values::error::Certainty;
 use crate::values::stage::DriverStage;
 
-/// A trigger at the head of the voice lane.
 #[derive(Clone, Copy)]
 struct Trigger {
     ticket: Ticket,
@@ -66,7 +65,7 @@ impl Step<'_> {
             self.effect_posted(effect, message);
             return true;
         }
-        // Its agent may run because of it, so it is removed once it is seen.
+        // A trigger in the channel may start its agent at any time, so it is deleted once it is seen.
         if let Some((nonce, post)) = self.lanes.voice.doubtful_post().filter(|_| is_trigger) {
             self.lanes.cleanup.get_or_insert_default().look_for(nonce, post);
             self.lanes.reads.want_backfill(self.turns, self.marks);
@@ -89,6 +88,7 @@ impl Step<'_> {
         let Some(Trigger { ticket, agent, turn, attempt, stamp }) = self.trigger_at_head() else {
             return false;
         };
+        // A driver that stops begins no run that it could not finish.
         if self.cx.stage >= DriverStage::Stopping || self.marks.is_holding(self.now) {
             return false;
         }
@@ -97,15 +97,18 @@ impl Step<'_> {
                 return false;
             }
             self.lanes.voice.pop();
+            // The run was refused, so nothing else settles the trigger.
             if !self.start_run(ticket, agent, Some(turn), attempt) {
                 self.settle_effect(ticket, Settlement::Dropped);
             }
             return true;
         }
+        // Its trigger is always a message, because such a bot hears nothing else.
         if self.cx.directory.observed(agent).is_some() {
             return false;
         }
         let is_committed = self.turns.commit.is_committed(stamp);
+        // The turn must be stored first, because the agent may ask at the gate at once.
         if !is_committed || self.lanes.voice.progress() != Progress::Deferral {
             return false;
         }
@@ -117,7 +120,6 @@ impl Step<'_> {
         true
     }
 
-    /// Records that a deferred run was told, so that its agent knows that its turn has come.
     pub(super) fn deferral_told(&mut self) {
         if let Some(Trigger { ticket, agent, turn, .. }) = self.trigger_at_head() {
             self.trigger_done(ticket, agent, turn, None);
@@ -160,6 +162,7 @@ impl Step<'_> {
             if is_observed && self.holds_trigger_back(agent) {
                 return Offer::Nothing;
             }
+            // No deferral and no waker can tell such a bot.
             if is_observed {
                 self.lanes.voice.advance(Progress::Post);
             }
@@ -172,6 +175,7 @@ impl Step<'_> {
             if self.lanes.voice.progress() == Progress::Deferral {
                 return Offer::Nothing;
             }
+            // The host tells its agents itself.
             if !self.cx.settings.hooks.notify {
                 self.trigger_done(ticket, agent, turn, None);
                 return Offer::Anew;
@@ -185,6 +189,7 @@ impl Step<'_> {
             self.refuse_head();
             return Offer::Anew;
         };
+        // A restart must find the same nonce, so it is made of the time of the effect and not of the attempt.
         let mut pending = turns.machine.pending().iter();
         let asked = pending.find(|asked| asked.effect.ticket() == Some(ticket));
         let content = self.with_hints(content, &effect);
@@ -196,8 +201,8 @@ impl Step<'_> {
         })
     }
 
-    /// Adds the hints for an agent whose newest reply said nothing new, and for an observed agent, if there is room for
-    /// them.
+    /// Adds the hints for an agent that repeated with its newest reply what was said, and for an observed agent, if
+    /// there is room for them.
     fn with_hints(&self, content: String, effect: &Effect) -> String {
         let (texts, longest) = (&self.cx.settings.texts, self.cx.chat.longest_message());
         let Effect::Trigger { agent, .. } = effect else {
@@ -217,6 +222,7 @@ impl Step<'_> {
     fn is_blocked(&self, effect: &Effect, stamp: Stamp) -> bool {
         let (machine, now) = (&self.turns.machine, self.now);
         let is_reminder = matches!(effect, Effect::Reminder { .. });
+        // A reminder gives its agent a run, and on hold no run may begin.
         let is_held = is_reminder && machine.view().pause().is_some();
         let is_trigger = matches!(effect, Effect::Trigger { .. });
         let must_wait =
@@ -227,8 +233,8 @@ impl Step<'_> {
         is_held || must_wait || !is_due || !machine.wants(effect)
     }
 
-    /// Posts the head of the voice lane, for whichever account, if the post is admitted. `agent` is the agent whose
-    /// pace of triggers it counts in. `None` if it would wait too long.
+    /// Posts the head of the voice lane, for whichever account, if the post is admitted. `agent` is the agent that it
+    /// counts for in the pace of triggers. `None` if it would wait too long.
     pub(super) fn offer_post(
         &mut self,
         account: Account,
@@ -262,6 +268,7 @@ impl Step<'_> {
         deferral: Option<DeferralKey>,
         door: &mut Doorway<'_>,
     ) -> Option<ActionId> {
+        // The host's waker calls once, so what its agent missed must be complete.
         let handout = self.prepare_handout(agent, turn)?;
         let brought = self.hand_out(handout);
         let repeated = self.lanes.inbox.talk.is_repeated(agent);
@@ -274,7 +281,6 @@ impl Step<'_> {
         Some(id)
     }
 
-    /// Records that the head's post is in the channel.
     pub(super) fn effect_posted(&mut self, effect: Effect, message: MessageId) {
         self.note_own(message);
         if let Effect::Trigger { ticket, agent, turn, .. } = effect {
@@ -284,14 +290,15 @@ impl Step<'_> {
         }
     }
 
-    /// Handles a failed attempt at the head, which is tried again, or given up.
     pub(super) fn effect_failed(&mut self, effect: Effect, failure: &Failure) {
         let now = self.now;
         self.lanes.voice.back_off(now, failure.retry_after);
+        // The post may be in the channel, so a withdrawal must look for it.
         if failure.certainty == Certainty::Unknown {
             self.lanes.voice.doubt();
         }
         let is_notice = matches!(effect, Effect::Notice { .. });
+        // A notice is about this moment. Late, it would only confuse.
         let is_over = is_notice && self.lanes.voice.is_overdue(now);
         if is_over || failure.is_final() {
             let (channel, kind) = (self.turns.channel, failure.kind);
@@ -300,14 +307,14 @@ impl Step<'_> {
         }
     }
 
-    /// Settles the head of the voice lane. After a reminder a hosted initiator is called, whatever the outcome of the
-    /// post was.
+    /// Settles the head of the voice lane. After a reminder a hosted initiator is called, even if the post failed.
     fn head_done(&mut self, effect: Effect, settlement: Settlement) {
         self.lanes.voice.pop();
         let Some(ticket) = effect.ticket() else {
             return;
         };
         self.settle_effect(ticket, settlement);
+        // An initiator that the library calls needs no message, so a failed reminder costs it nothing.
         if let Effect::Reminder { initiator, .. } = effect {
             if self.cx.directory.is_hosted(initiator) {
                 self.start_run(ticket, initiator, None, 0);
@@ -321,11 +328,11 @@ impl Step<'_> {
             Some(VoiceItem::Effect(effect, _)) => {
                 self.head_done(effect, Settlement::Failed { retry_at: None });
             }
+            // Only the machine's effects are settled.
             _ => self.lanes.voice.pop(),
         }
     }
 
-    /// Handles the answer of the host's waker.
     pub(super) fn waker_answered(&mut self, id: ActionId, outcome: Outcome) {
         let head = self.lanes.voice.head();
         if !self.lanes.voice.end(id) {
@@ -340,6 +347,7 @@ impl Step<'_> {
         match outcome.into_woken() {
             Some(Ok(WakeOutcome::PostTrigger)) => self.lanes.voice.advance(Progress::Post),
             Some(Ok(_)) => self.trigger_done(ticket, agent, turn, None),
+            // The call has taken the messages, so they are brought again.
             Some(Err(failure)) => {
                 self.turn_failed(agent);
                 self.head_done(effect, failure.settlement(self.now));

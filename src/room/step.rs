@@ -29,9 +29,7 @@ pub(super) struct Step<'a> {
     pub(super) lanes: &'a mut Active,
 }
 
-/// The machine's effects for the lanes.
 impl Step<'_> {
-    /// Passes an input to the machine, and puts the effects into the lanes.
     pub(super) fn submit(
         &mut self,
         input: &Input,
@@ -41,13 +39,12 @@ impl Step<'_> {
         answer
     }
 
-    /// Settles an effect, and puts what follows into the lanes.
     pub(super) fn settled(&mut self, ticket: dirigent_core::Ticket, settlement: Settlement) {
         self.turns.settle(self.cx, self.now, ticket, settlement);
         self.sort();
     }
 
-    /// Sorts into the lanes what the machine asked for, and tells them what else follows.
+    /// Puts the machine's effects into the lanes.
     pub(super) fn sort(&mut self) {
         if self.turns.take_listing() {
             self.meet_agents();
@@ -57,7 +54,7 @@ impl Step<'_> {
         }
     }
 
-    #[inline(never)] // The usual case, in which there is nothing to sort, stays short: it comes a dozen times a turn.
+    #[inline(never)] // This keeps the usual case short, in which there is nothing to sort. It comes a dozen times a turn.
     fn sort_follows(&mut self) {
         let follows = self.turns.take_follows();
         for follow in &follows {
@@ -69,7 +66,7 @@ impl Step<'_> {
     fn take(&mut self, follow: &Follow) {
         match follow.what {
             What::Effect(effect) => self.take_effect(follow, effect),
-            // The time that a hold took does not count as time away.
+            // The time of a hold is no time of an outage.
             What::Resumed => {
                 let reply = self.lanes.reply.as_mut();
                 if reply.is_some_and(|reply| reply.resume(follow.at)) {
@@ -78,8 +75,9 @@ impl Step<'_> {
             }
             What::Commanded => self.lanes.commands.commanded_at = Some(follow.at),
             What::Moved(begins) => {
-                // What was said under another mode is nothing that was missed.
+                // Messages from under another mode were not missed.
                 self.marks.begin(begins, follow.at);
+                // Agents that stay in the conversation keep what they have got.
                 if !self.turns.keeps_turns() || !self.lanes.inbox.has_readers() {
                     self.lanes.inbox.begin(begins);
                 }
@@ -89,13 +87,14 @@ impl Step<'_> {
                 cleanup.push(None, message, (follow.stamp, None));
             }
             What::Unseen(nonce) => {
+                // It may be in the channel without our having seen it.
                 self.lanes.cleanup.get_or_insert_default().look_for(nonce, None);
                 self.lanes.reads.want_backfill(self.turns, self.marks);
             }
         }
     }
 
-    /// Puts what the machine asks for into its lane, with the stamp of the state that asks for it.
+    /// Puts an effect of the machine into its lane, with the stamp of the state that asks for it.
     pub(super) fn take_effect(&mut self, follow: &Follow, effect: Effect) {
         let &Follow { at, stamp, .. } = follow;
         let lanes = &mut *self.lanes;
@@ -104,6 +103,7 @@ impl Step<'_> {
             Effect::FetchMembers { ticket } => lanes.reads.want(Read::Members(ticket), stamp),
             Effect::Poll { ticket, after } => lanes.reads.want(Read::Poll { ticket, after }, stamp),
             Effect::Delete { ticket, message } => {
+                // A bot that is triggered by a mention needs the message for as long as it takes to react.
                 let stays = self.trigger_stays(message);
                 let cleanup = self.lanes.cleanup.get_or_insert_default();
                 cleanup.push(Some(ticket), message, (stamp, stays));
@@ -128,8 +128,10 @@ impl Step<'_> {
     fn take_transition(&mut self, at: Timestamp, transition: Transition) {
         let Transition { from, to, cause, agent, .. } = transition;
         if takes_turn_away(cause) {
+            // A stop is no failure of the agent, so it gets the same messages again without being counted.
             self.lanes.inbox.woken_in_vain();
         }
+        // Only a discussion has a result to report.
         if to == PhaseKind::Archived && from != PhaseKind::Archived {
             if let Some(terms) = self.discussion {
                 let outbox = self.lanes.outbox.get_or_insert_default();
@@ -138,6 +140,7 @@ impl Step<'_> {
             }
         }
         if to == PhaseKind::Dormant && from != to {
+            // A conversation that ended repeats nothing in the next one.
             self.lanes.inbox.talk.end();
         }
         if let Some(agent) = agent.filter(|_| cause == Cause::Unpermitted) {
@@ -151,6 +154,7 @@ impl Step<'_> {
         if cause == Cause::RunStarted {
             calls.run_started();
             let is_hosted = |agent| self.cx.directory.is_hosted(agent);
+            // No waker and no call brings it anything, so it reads the channel, and nothing is kept for it.
             if !self.cx.has_waker && !agent.is_some_and(is_hosted) {
                 inbox.reads_itself();
             }
@@ -158,6 +162,7 @@ impl Step<'_> {
         if let Some(agent) = agent.filter(|_| is_failure(cause)) {
             return self.turn_failed(agent);
         }
+        // Without a call in progress there is no agent to tell.
         let Some(&Call { agent: called, under_way: Some(id), .. }) = calls.current() else {
             return;
         };
@@ -170,10 +175,9 @@ impl Step<'_> {
     }
 }
 
-/// The order of things.
 impl Step<'_> {
-    /// Has the agents of a channel with too few of them counted again, where more are registered: another one may have
-    /// been registered while no process was there to hear of it.
+    /// Counts the agents again in a channel that has too few of them, if more are registered. One may have been
+    /// registered while no process was there to hear of it.
     pub(super) fn count_newcomers(&mut self) {
         let view = self.turns.view();
         if view.phase() != PhaseKind::Disabled || !view.mode().keeps_turns() {
@@ -187,12 +191,13 @@ impl Step<'_> {
         }
     }
 
-    /// Tells the machine that the chat is away, or back, when that is due.
+    /// Tells the machine that the chat is away or back, if that is due.
     pub(super) fn tell_chat(&mut self) -> bool {
         let Some(away) = self.lanes.chat.due(self.now) else {
             return false;
         };
         if !away {
+            // Each of them may have waited out its attempts against a chat that was away.
             self.lanes.retry_now();
             self.lanes.reads.chat_back();
         }
@@ -201,13 +206,13 @@ impl Step<'_> {
     }
 }
 
-/// What is said.
 impl Step<'_> {
-    /// A message that was pushed.
     pub(super) fn pushed(&mut self, message: ChatMessage) {
         self.read_untold();
+        // Whatever is pushed shows that the gateway serves the channel.
         self.hear_again();
         let is_known = self.marks.is_known(message.id);
+        // In a channel without turns nothing is ever read, so no mark is needed.
         if self.turns.keeps_turns() {
             self.marks.pushed(message.id);
         }
@@ -215,13 +220,14 @@ impl Step<'_> {
         let nonce = message.nonce;
         let has_arrived = nonce.is_some_and(|nonce| self.lanes.arrived(nonce, author, id));
         self.take_message(message, false, is_known);
+        // After the message itself, so that the machine knows it before what follows from it.
         if has_arrived {
             self.head_posted(id);
         }
     }
 
-    /// Much was pushed or posted since the channel was last read: an event that was lost in between is looked for now.
-    /// Later there might be more ids than are kept.
+    /// Looks for lost events early, because much was pushed or posted since the channel was last read. Later there
+    /// might be more ids than are kept.
     pub(super) fn read_again_early(&mut self) {
         if self.cx.settings.time_limits.backfill.is_some() {
             self.lanes.reads.want_backfill(self.turns, self.marks);
@@ -230,14 +236,14 @@ impl Step<'_> {
         }
     }
 
-    /// A message of the channel. `is_known`: it was heard before, or is a post of ours.
+    /// Handles a message of the channel. With `is_known`, it was heard before, or is a post of ours.
     pub(super) fn take_message(&mut self, message: ChatMessage, backfilled: bool, is_known: bool) {
         let late = self.hear(message, backfilled, is_known);
         self.sort();
         self.hold(late);
     }
 
-    /// The channel does not go to sleep over a person's message that came late.
+    /// Keeps a channel from becoming dormant over a person's message that came late.
     pub(super) fn hold(&mut self, late: Option<MessageId>) {
         if let Some(message) = late {
             self.lanes.inbox.keep_unserved(Span::of(message));
@@ -245,16 +251,16 @@ impl Step<'_> {
         }
     }
 
-    /// The turn of a hosted agent ended with a reply or a pass. What it was handed is not handed to it again.
+    /// Handles a turn of a hosted agent that ended with a reply or a pass, so that the agent does not get the same
+    /// messages again.
     pub(super) fn ended_well(&mut self, agent: dirigent_core::AgentKey, took_all: bool) {
         if self.lanes.inbox.ended_well(agent, took_all) {
-            // What is left of it is a reason to wake.
+            // The rest of them is a reason to wake.
             self.lanes.woken_for = None;
         }
     }
 
-    /// The agents that take turns here may be others now.
-    #[inline(never)] // As above.
+    #[inline(never)] // See `sort_follows`.
     fn meet_agents(&mut self) {
         let Self { cx, turns, lanes, .. } = self;
         let (view, inbox) = (turns.view(), &mut lanes.inbox);
@@ -265,14 +271,13 @@ impl Step<'_> {
         inbox.list(|agent| is_handed(agent) && view.list().any(|seat| seat.agent == agent));
     }
 
-    /// The gateway tells of the channel again.
     pub(super) fn hear_again(&mut self) {
         if self.gateway_hears() {
             self.tell_chat();
         }
     }
 
-    /// What the head of the voice lane says is in the channel.
+    /// Handles that the post of the voice lane's head is in the channel.
     pub(super) fn head_posted(&mut self, message: MessageId) {
         self.lanes.voice.has_landed();
         match self.lanes.voice.head() {

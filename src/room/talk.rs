@@ -4,12 +4,12 @@ use dirigent_core::AgentKey;
 
 use crate::text::repetition::{Recent, Said};
 
-/// The texts of agents since a person last wrote, as far as repetitions can be recognised.
+/// The texts of agents since a person last wrote, for comparison.
 #[derive(Debug, Default)]
 pub(super) struct Talk {
-    /// Empty while the agents are silent.
+    /// `None` while the agents are silent.
     said: Option<Box<Recent>>,
-    /// Agents whose newest reply said nothing new, and who learn it with their next turn.
+    /// The agents with a newest reply that only repeated what was said. They learn it with their next turn.
     repeated: Vec<AgentKey>,
 }
 
@@ -25,27 +25,26 @@ impl Talk {
         is_repeated
     }
 
-    /// An agent posts something without the floor. Returns whether it repeats what is said; the agent is not told.
+    /// Compares a post of an agent without the floor. Returns whether it repeats what was said. The agent does not
+    /// learn it.
     pub(super) fn echoes(&mut self, agent: AgentKey, said: Said<'_>, names: &[u64]) -> bool {
         self.said.get_or_insert_default().is_repeated(agent, said, names)
     }
 
-    /// Whether the agent's newest reply said nothing new.
     pub(super) fn is_repeated(&self, agent: AgentKey) -> bool {
         self.repeated.contains(&agent)
     }
 
-    /// A person has written this: what is said from now on answers that.
+    /// Records a person's message. Everything that is said from now on answers it.
     pub(super) fn begin(&mut self, text: &str, names: &[u64]) {
         self.said.get_or_insert_default().begin(text, names);
     }
 
-    /// The talk is over.
     pub(super) fn end(&mut self) {
         self.said = None;
     }
 
-    /// Whether the agent's newest reply said nothing new, and it was not told yet.
+    /// Like [`Talk::is_repeated`], and records that the agent learns it now.
     pub(super) fn take_repeated(&mut self, agent: AgentKey) -> bool {
         let at = self.repeated.iter().position(|known| *known == agent);
         at.is_some_and(|at| self.repeated.swap_remove(at) == agent)

@@ -16,56 +16,52 @@ use crate::{ChatMessage, UserId};
 /// The number of the newest messages that stay in memory although all agents got them. An agent's text in its turn is
 /// looked up among them, and an agent that is new in a conversation gets them.
 pub(super) const KEPT: usize = 50;
-/// The most stretches that are kept. An agent is owed at most half as many ranges. If a range that it needs replaced
-/// another, the two would be read in turn for ever (a world of the driver did so with five).
+/// The most stretches that are kept. An agent has at most half as many ranges to get. With fewer, the ranges of one
+/// agent pushed one another out, and were read in turn for ever.
 const STRETCHES_MAX: usize = 2 * OWED_MAX;
-/// The most ids of people's messages without their texts. For older messages it is unknown whether the chat still has
-/// them.
+/// The most ids of people's messages without their texts. Older ones may be gone from the chat.
 const DROPPED_MAX: usize = 10_000;
 
 /// The messages of a channel that are in memory.
 ///
-/// Whatever was heard after [`reach`](Self::reach) is here. What was heard before is read from the chat where it is needed,
-/// a stretch at a time.
+/// Every heard message after [`reach`](Self::reach) is here. Earlier ones are read from the chat when an agent needs
+/// them, a stretch at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
-    /// Oldest first. Below `reach` there is only what came late.
+    /// The messages, oldest first. Up to `reach` there are only those that came late.
     recent: VecDeque<Arc<ChatMessage>>,
-    /// The newest message whose text left memory, or never was in it.
+    /// The newest message with a text that left memory, or never was in it.
     reach: Option<MessageId>,
-    /// The newest message that was heard, also if it was deleted since: what agents were handed is compared with it.
+    /// The newest message that was heard, even if it was deleted since, because the agents' marks are compared with it.
     newest: Option<MessageId>,
-    /// People's messages whose texts left memory, ascending.
+    /// People's messages without their texts, in ascending order.
     dropped: VecDeque<MessageId>,
-    /// What was read again, the newest read last.
+    /// The stretches that were read again. The newest read comes last.
     stretches: Vec<Stretch>,
-    /// What was said before, once an agent has asked for it.
+    /// The messages before `recent`, once an agent has asked for a transcript.
     earlier: Option<Box<Earlier>>,
-    /// How often a message left memory, or was edited or deleted: a page that was read before may differ from what the
-    /// channel has now.
+    /// The number of times that a message left memory, was edited or was deleted. A page that was read before may
+    /// differ from the channel since.
     changes: u32,
-    /// About how much memory the texts take.
     bytes: usize,
 }
 
-/// What was read again: everything that the chat has from one message to another.
+/// Everything that the chat has from one message to another, as it was read again.
 #[derive(Debug)]
 struct Stretch {
     first: MessageId,
     last: MessageId,
-    /// Oldest first.
     messages: Vec<Arc<ChatMessage>>,
 }
 
 impl Stretch {
-    /// About how much memory it takes.
     fn bytes(&self) -> usize {
         self.messages.iter().map(weight).sum()
     }
 }
 
 impl Texts {
-    /// Nothing is in memory of a channel that was heard up to here.
+    /// Creates the texts of a channel that was heard up to here, with no message in memory.
     pub(super) fn beginning_after(reach: Option<MessageId>) -> Self {
         Self { reach, newest: reach, ..Self::default() }
     }
@@ -79,7 +75,7 @@ impl Texts {
         } else {
             let at = self.place(id);
             if let Some(known) = self.recent.get_mut(at).filter(|known| known.id == id) {
-                // Where the files of a post of ours are is known once an event tells of it.
+                // The address of a file of ours is unknown until an event reports it.
                 if known.attachments.iter().any(|file| file.url.is_empty()) {
                     *known = message;
                 }
@@ -92,18 +88,18 @@ impl Texts {
         true
     }
 
-    /// The first place in memory that is not before this message.
+    /// Returns the first place in memory that is not before this message.
     fn place(&self, id: MessageId) -> usize {
         self.recent.partition_point(|known| known.id < id)
     }
 
-    /// Whether nothing that was heard stands between these two messages, so far as that is known.
+    /// Returns whether no heard message lies between these two, as far as memory shows.
     pub(super) fn are_joined(&self, one: MessageId, next: MessageId) -> bool {
         let is_whole = self.reach < Some(one) && self.has(one);
         is_whole && self.recent.get(self.place(one) + 1).is_some_and(|after| after.id == next)
     }
 
-    /// The newest message that was heard, other than posts of the moderator.
+    /// Returns the newest message that was heard. Posts of the moderator do not count.
     pub(super) const fn newest(&self) -> Option<MessageId> {
         self.newest
     }
@@ -112,21 +108,21 @@ impl Texts {
         self.reach
     }
 
-    /// After which message those begin that an agent is handed that comes new into the conversation.
+    /// Returns the message after which a new agent of the conversation gets everything.
     pub(super) fn context_begins(&self) -> Option<MessageId> {
         let oldest = self.recent.get(self.recent.len().saturating_sub(KEPT));
         let before = oldest.map(|message| message.id.get().saturating_sub(1)).map(MessageId::new);
         before.or(self.reach)
     }
 
-    /// What people said after a message and is in memory, from the oldest to the newest.
+    /// Returns the range of people's messages after this one that are in memory.
     pub(super) fn words_after(&self, after: Option<MessageId>) -> Option<Span> {
         let mut words = self.after(after).filter(|message| message.is_by_person());
         let first = words.next()?.id;
         Some(Span { first, last: words.last().map_or(first, |message| message.id) })
     }
 
-    /// Whether all that was heard of this range is in memory.
+    /// Returns whether every heard message of this range is in memory.
     pub(super) fn has_all(&self, span: Span) -> bool {
         self.reach < Some(span.first) || (span.first == span.last && self.has(span.first))
     }
@@ -135,13 +131,13 @@ impl Texts {
         self.recent.get(self.place(id)).is_some_and(|known| known.id == id)
     }
 
-    /// What of a range is in memory, oldest first.
+    /// Returns the messages of a range that are in memory, oldest first.
     pub(super) fn within(&self, span: Span) -> impl Iterator<Item = &Arc<ChatMessage>> {
         let (from, last) = (self.place(span.first), span.last);
         self.recent.range(from..).take_while(move |message| message.id <= last)
     }
 
-    /// What stands in memory after a message, oldest first.
+    /// Returns the messages in memory after this one, oldest first.
     pub(super) fn after(
         &self,
         after: Option<MessageId>,
@@ -150,7 +146,7 @@ impl Texts {
         self.recent.range(from..)
     }
 
-    /// What this account posted after this message, where that is nothing but words, and is in memory.
+    /// Returns the words of this account after this message, if it posted only words and they are in memory.
     pub(super) fn words_of(&self, author: UserId, after: MessageId) -> Option<String> {
         let mut words = String::new();
         for message in self.after(Some(after)).filter(|message| message.author == author) {
@@ -163,12 +159,12 @@ impl Texts {
         (!words.is_empty()).then_some(words)
     }
 
-    /// A message says something else now.
     pub(super) fn changed(&mut self, message: ChatMessage) {
         self.changes = self.changes.wrapping_add(1);
         let message = Arc::new(message);
         let read = self.stretches.iter_mut().flat_map(|stretch| stretch.messages.iter_mut());
         let earlier = self.earlier.iter_mut().flat_map(|earlier| earlier.messages.iter_mut());
+        // Every copy is replaced, because an agent may get any of them.
         let all = self.recent.iter_mut().chain(read).chain(earlier);
         for known in all.filter(|known| known.id == message.id) {
             *known = Arc::clone(&message);
@@ -176,7 +172,6 @@ impl Texts {
         self.weigh();
     }
 
-    /// The message of this id, if it is in memory.
     pub(super) fn get(&self, message: MessageId) -> Option<&Arc<ChatMessage>> {
         let read = self.stretches.iter().flat_map(|stretch| stretch.messages.iter());
         let earlier = self.earlier.iter().flat_map(|earlier| earlier.messages.iter());
@@ -184,7 +179,6 @@ impl Texts {
         all.find(|known| known.id == message)
     }
 
-    /// A message was deleted.
     pub(super) fn deleted(&mut self, message: MessageId) {
         self.changes = self.changes.wrapping_add(1);
         self.recent.retain(|known| known.id != message);
@@ -204,15 +198,14 @@ impl Texts {
     }
 }
 
-/// What leaves memory.
 impl Texts {
-    /// About how much memory the texts take.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// No agent needs a text up to here any more. The newest stay.
+    /// Drops texts up to here, because no agent needs them. The newest ones stay.
     pub(super) fn release(&mut self, needed_after: impl FnOnce() -> Option<MessageId>) {
+        // The usual case needs no look at the agents.
         if self.recent.len() <= KEPT && self.dropped.is_empty() && self.stretches.is_empty() {
             return;
         }
@@ -228,7 +221,6 @@ impl Texts {
         self.drop_stretches(|stretch| Some(stretch.last) <= needed_after);
     }
 
-    /// Memory is short: all texts leave it.
     pub(super) fn give_way(&mut self) {
         while !self.recent.is_empty() {
             self.drop_oldest();
@@ -243,8 +235,9 @@ impl Texts {
         };
         self.bytes = self.bytes.saturating_sub(weight(&oldest));
         self.reach = self.reach.max(Some(oldest.id));
-        // It may have come after that was read.
+        // The stretch was read before this message came, and does not have it.
         self.drop_stretches(|stretch| (stretch.first..=stretch.last).contains(&oldest.id));
+        // The id stays, so that an agent learns how many messages it will never get.
         if oldest.is_by_person() {
             let at = self.dropped.partition_point(|known| *known < oldest.id);
             self.dropped.insert(at, oldest.id);
@@ -252,6 +245,7 @@ impl Texts {
                 self.dropped.pop_front();
             }
         }
+        // A transcript goes on without a gap. Without one, a page that is being read no longer fits.
         match &mut self.earlier {
             Some(earlier) => earlier.add(oldest),
             None => self.changes = self.changes.wrapping_add(1),
@@ -272,20 +266,20 @@ impl Texts {
         });
     }
 
-    /// From now on it is as if nothing had been said. A page whose read is under way is not kept.
+    /// Forgets everything, as if no message had been written. A page that is being read now is not kept.
     pub(super) fn forget(&mut self, reach: Option<MessageId>) {
         let changes = self.changes.wrapping_add(1);
         *self = Self { changes, ..Self::beginning_after(reach) };
     }
 }
 
-/// What is read again.
 impl Texts {
-    /// This is all that the chat has from the first message of the range to the last.
+    /// Keeps everything that the chat has from the first message of the range to the last.
     pub(super) fn read(&mut self, span: Span, messages: Vec<Arc<ChatMessage>>) {
         let Span { first, last } = span;
         self.bytes += messages.iter().map(weight).sum::<usize>();
         let mut stretches = self.stretches.iter_mut();
+        // A range is read page by page, and each page continues the one before.
         if let Some(known) = stretches.find(|known| next(known.last) == first) {
             known.last = last;
             known.messages.extend(messages);
@@ -298,17 +292,16 @@ impl Texts {
         }
     }
 
-    /// Up to where everything was read, from this message on.
+    /// Returns the message up to which everything from this one on was read.
     pub(super) fn read_up_to(&self, first: MessageId) -> Option<MessageId> {
         self.stretch(first).map(|known| known.last)
     }
 
-    /// What was read with this message.
     fn stretch(&self, first: MessageId) -> Option<&Stretch> {
         self.stretches.iter().find(|known| (known.first..=known.last).contains(&first))
     }
 
-    /// What of a range was read, oldest first.
+    /// Returns the messages of a range that were read, oldest first.
     pub(super) fn read_within(&self, span: Span) -> impl Iterator<Item = &Arc<ChatMessage>> {
         let read = self.stretch(span.first).map_or(&[][..], |stretch| &stretch.messages);
         let from = read.partition_point(|message| message.id < span.first);
@@ -316,7 +309,7 @@ impl Texts {
         later.iter().take_while(move |message| message.id <= span.last)
     }
 
-    /// How many messages of people, in a range that was read, the chat has no more.
+    /// Returns how many messages of people in a range that was read no longer exist in the chat.
     pub(super) fn lost_within(&self, span: RangeInclusive<MessageId>) -> usize {
         let read = self.stretch(*span.start()).map_or(&[][..], |stretch| &stretch.messages);
         let is_read = |id: &MessageId| read.binary_search_by_key(id, |message| message.id).is_ok();
@@ -325,9 +318,8 @@ impl Texts {
     }
 }
 
-/// Access to transcripts.
 impl Texts {
-    /// The newest `limit` messages, oldest first; `None` where memory holds fewer and the channel may have more.
+    /// Returns the newest `limit` messages, oldest first. `None` if memory has fewer and the channel may have more.
     pub(crate) fn transcript(&self, limit: usize) -> Option<Vec<Arc<ChatMessage>>> {
         let earlier = self.earlier.as_deref();
         let from = if earlier.is_some() { None } else { self.reach };
@@ -335,19 +327,20 @@ impl Texts {
         let before = earlier.into_iter().flat_map(|earlier| earlier.messages.iter());
         let mut said: Vec<_> = recent.chain(before).cloned().collect();
         said.sort_unstable_by_key(|message| message.id);
+        // A message may be in both lists.
         said.dedup_by_key(|message| message.id);
         let first = said.len().saturating_sub(limit);
         let is_enough = said.len() >= limit || earlier.is_some();
         is_enough.then(|| said.split_off(first))
     }
 
-    /// To be given to [`Texts::recall`] with a page whose read begins now.
+    /// Returns a number for [`Texts::recall`], from before the page is read.
     pub(crate) const fn changes(&self) -> u32 {
         self.changes
     }
 
-    /// The newest messages were read for a transcript: a page as long as the longest transcript. It is kept unless what
-    /// it tells may have changed since the read began (`changes`), or another read has brought one.
+    /// Keeps the newest messages that were read for a transcript. The page is as long as the longest transcript. It is
+    /// not kept if a message changed since the read began (`changes`), or if another page was kept.
     pub(crate) fn recall(&mut self, page: &[Arc<ChatMessage>], changes: u32) {
         if self.changes == changes && self.earlier.is_none() {
             self.earlier = Some(Box::new(Earlier { messages: page.iter().cloned().collect() }));
@@ -355,7 +348,6 @@ impl Texts {
     }
 }
 
-/// About how much memory a message takes.
 pub(super) fn weight(message: &Arc<ChatMessage>) -> usize {
     let words = size_of::<ChatMessage>() + message.content.len();
     let is_plain =
@@ -377,14 +369,13 @@ fn weight_beside(message: &ChatMessage) -> usize {
     quoted + beside(&message.attachments, &message.shown)
 }
 
-/// What was said before what is in memory, oldest first. Some of it may be in both.
+/// The messages before those in memory, oldest first. Some may be in both.
 #[derive(Debug)]
 struct Earlier {
     messages: VecDeque<Arc<ChatMessage>>,
 }
 
 impl Earlier {
-    /// This message leaves memory.
     fn add(&mut self, message: Arc<ChatMessage>) {
         let at = self.messages.partition_point(|known| known.id < message.id);
         if !message.is_told() || self.messages.get(at).is_some_and(|known| known.id == message.id) {

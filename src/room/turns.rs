@@ -26,7 +26,6 @@ pub(crate) struct Turns {
     begun: Option<(Ticket, Timestamp)>,
     /// The effects that no lane has got yet, oldest first.
     follows: Vec<Follow>,
-    /// The buffer for the machine's effects.
     effects: Vec<Effect>,
     /// `true` if other agents may take turns now than at the last look.
     is_listed_anew: bool,
@@ -35,17 +34,14 @@ pub(crate) struct Turns {
 /// A consequence of an input for the lanes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Follow {
-    /// The time when the machine got the input.
     pub(super) at: Timestamp,
     /// The state that it follows from.
     pub(super) stamp: Stamp,
     pub(super) what: What,
 }
 
-/// One consequence.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
-    /// An effect of the machine.
     Effect(Effect),
     /// The turn goes on after it was paused.
     Resumed,
@@ -88,6 +84,7 @@ impl Turns {
         }
         let (mode, was_paused) = (self.view().mode(), self.view().pause().is_some());
         let answer = self.machine.handle(now, input, &mut self.effects);
+        // Only these may change the list, and looking at it costs more than the rest of most inputs.
         self.is_listed_anew |= matches!(
             input,
             Input::Members { .. }
@@ -108,14 +105,15 @@ impl Turns {
             input,
             Input::Stop | Input::EditedToStop(_) | Input::Hold | Input::Resume | Input::Finish
         );
-        // A command that changes nothing counts as carried out. A command that is refused, or a mode that the channel
-        // already has, does not affect what people wrote before.
+        // A refused command, or a mode that the channel already has, does not count. A host that set the mode at each
+        // start once made the room forget what people had said meanwhile.
         if answer.is_ok() && (commands || is_moved) {
             self.keep(now, What::Commanded);
             self.commit.change();
         }
         if is_moved {
             let newest = self.view().newest();
+            // Our clock may be ahead of the chat's, so the conversation begins a little earlier.
             let begins = newest.or_else(|| cx.chat.id_before(now.saturating_sub(CLOCKS_APART)));
             self.keep(now, What::Moved(begins));
         }
@@ -138,19 +136,20 @@ impl Turns {
             // An earlier process posted it, so the machine removes it.
             Some((_, Some(message))) => {
                 let settlement = Settlement::Done { message: Some(message) };
+                // The machine no longer knows the ticket, so the room deletes the message itself.
                 if self.submit(cx, now, &Input::Settled { ticket, settlement }).is_err() {
                     self.keep(now, What::Stray(message));
                 }
             }
             Some((nonce, None)) => {
                 let _ = self.submit(cx, now, &Input::Settled { ticket, settlement });
+                // Its message may still be read, and is deleted then.
                 self.keep(now, What::Unseen(nonce));
             }
         }
     }
 
-    /// Records that the agent of this trigger is called. The trigger is settled, and the machine learns it with its
-    /// next input.
+    /// Records that the agent of this trigger is called, which settles it. The machine learns it with its next input.
     pub(super) const fn call_begun(&mut self, trigger: Option<Ticket>, now: Timestamp) {
         self.begun = match trigger {
             Some(ticket) => Some((ticket, now)),
@@ -165,7 +164,6 @@ impl Turns {
         self.begun = None;
     }
 
-    /// Stops storing and reporting, because another process has the channel.
     pub(super) fn abandon(&mut self) {
         self.commit.abandon();
         self.restored.clear();
@@ -182,6 +180,7 @@ impl Turns {
                 // The list contains agents that were there before, and the conversation may be a new one since then.
                 let without = matches!(transition.cause, Cause::MembersLate | Cause::MembersFailed);
                 self.is_listed_anew |= without;
+                // Listeners and the history get every transition. Most of them change no lane.
                 self.commit.news.record(stamp, transition);
                 if !concerns_lanes(&transition) {
                     continue;
@@ -227,7 +226,6 @@ impl Turns {
         self.view().pause().is_none() && self.view().phase() != PhaseKind::Waiting
     }
 
-    /// Returns the nonce of an effect of the machine from this time.
     pub(super) fn nonce(&self, ticket: Ticket, since: Timestamp) -> Nonce {
         Nonce::from_parts(self.channel.get(), since.as_millis(), ticket.get())
     }
@@ -243,7 +241,6 @@ fn concerns_lanes(transition: &Transition) -> bool {
     is_pause || is_of_run || (is_end && from != to) || is_failure(cause) || takes_turn_away(cause)
 }
 
-/// Returns whether a turn that ends with this cause has failed.
 pub(super) const fn is_failure(cause: Cause) -> bool {
     matches!(cause, Cause::StartTimedOut | Cause::RunFailed | Cause::RunTimedOut | Cause::RunLost)
 }

@@ -10,52 +10,50 @@ use super::commit::Stamp;
 use crate::values::deferral_key::DeferralKey;
 use crate::values::message::Nonce;
 
-/// The time for which a notice is tried.
 pub(crate) const NOTICE_MAX: Duration = Duration::from_secs(120);
 
-/// Knows which agent has heard that its turn has come.
+/// Remembers whether the awaited agent knows that its turn has come.
 #[derive(Debug, Default)]
 pub(super) struct Summons {
-    /// `true` if the gateway was lost, so that the agent may not have heard its trigger.
+    /// `true` if the agent may not have heard its trigger, because the gateway was lost or the process ended.
     pub(super) again: bool,
-    /// The newest turn whose agent knows it without a message, because the host's waker called it.
+    /// The newest turn that its agent knows of without a message, because the host's waker called it.
     pub(super) called: Option<TurnId>,
 }
 
-/// What is to be said, oldest first. The head holds the others back while it waits.
-/// A trigger that is still to be said.
+/// A trigger that is not posted yet, or was posted without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OwedTrigger {
     pub(crate) ticket: Ticket,
-    /// How often its agent was triggered before.
+    /// The number of earlier triggers of its agent for this turn.
     pub(crate) attempt: u8,
-    /// Whether it may stand in the channel already.
+    /// `true` if it may be in the channel already.
     pub(crate) may_stand: bool,
 }
 
+/// The posts, oldest first. The head holds the others back while it waits.
 #[derive(Debug, Default)]
 pub(crate) struct VoiceLane {
     items: Vec<Saying>,
-    /// The action of a head that was withdrawn while it was under way.
+    /// The action of a head that was withdrawn while it was in progress.
     lingering: Option<ActionId>,
 }
 
-/// One thing to be said, and how far that got. Only the head is ever under way.
+/// One post, and its progress. Only the head is ever in progress.
 #[derive(Debug)]
 struct Saying {
     item: VoiceItem,
     attempts: Attempts,
     progress: Progress,
     under_way: Option<ActionId>,
-    /// Whether it was not admitted when it asked.
+    /// `true` if it was not admitted when it asked.
     has_waited: bool,
-    /// When it was first offered to the chat.
+    /// The time when it was first offered to the chat.
     first_tried: Option<Timestamp>,
-    /// The nonce of its newest post.
     nonce: Option<Nonce>,
-    /// The message with that nonce, once an event told of it.
+    /// The message with that nonce, once an event reported it.
     arrived: Option<MessageId>,
-    /// Whether an attempt at that post may have succeeded.
+    /// `true` if an attempt at that post may have succeeded.
     is_doubtful: bool,
 }
 
@@ -75,40 +73,37 @@ impl Saying {
     }
 }
 
-/// One thing to be said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VoiceItem {
-    /// What the machine asked for, with what must be committed before.
+    /// An effect of the machine, with the state that must be committed before.
     Effect(Effect, Stamp),
-    /// The hosted reply.
     Reply,
-    /// The orchestrator's answer.
     Answer,
 }
 
-/// How far the head got, where that takes several steps.
+/// The progress of a trigger at the head, which takes several steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// A run that was put off may wait for its turn.
+    /// A deferred run may wait for the turn.
     #[default]
     Deferral,
-    /// The host's waker is to be asked, and told which run was put off.
+    /// The host's waker is asked. It learns which run was deferred.
     Wake(Option<DeferralKey>),
-    /// It is to be posted.
     Post,
 }
 
 impl VoiceLane {
     pub(crate) fn push(&mut self, item: VoiceItem) {
-        // Hardly ever more than one waits.
+        // There is rarely more than one.
         self.items.reserve_exact(1);
         self.items.push(Saying::new(item));
     }
 
-    /// Says this before everything else: the turn of what stands behind it waits until then.
+    /// Puts an item before all others. The turn of the item behind it waits until then.
     pub(crate) fn push_front(&mut self, item: VoiceItem) {
         if let Some(head) = self.items.first_mut() {
             head.has_waited = false;
+            // A post in progress ends as one of no head, and is made again with its nonce.
             if head.under_way.is_some() {
                 self.lingering = head.under_way;
                 *head = Saying::new(head.item);
@@ -117,8 +112,8 @@ impl VoiceLane {
         self.items.insert(0, Saying::new(item));
     }
 
-    /// Lets what stands behind a notice pass that was tried in vain, or was not admitted. `false` where nothing is to
-    /// pass.
+    /// Lets others pass a notice that failed or was not admitted. Returns `false` if there is no such notice, or no
+    /// other item to pass it.
     pub(crate) fn step_aside(&mut self) -> bool {
         let is_notice =
             |said: &Saying| matches!(said.item, VoiceItem::Effect(Effect::Notice { .. }, _));
@@ -127,11 +122,12 @@ impl VoiceLane {
                 && head.under_way.is_none()
                 && (head.has_waited || head.attempts.failed() > 0)
         };
+        // Behind notices alone nothing would be gained, and they would change places for ever.
         if !self.items.first().is_some_and(waits) || self.items.iter().all(is_notice) {
             return false;
         }
         if let Some(head) = self.items.first_mut() {
-            // It asks anew when it is the head again.
+            // It asks again when it is the head again.
             head.has_waited = false;
         }
         self.items.rotate_left(1);
@@ -142,7 +138,7 @@ impl VoiceLane {
         self.items.first().map(|head| head.item)
     }
 
-    /// The trigger of this turn that is still to be said.
+    /// Returns the trigger of this turn that is still to be posted.
     pub(crate) fn owed_trigger(&self, turn: TurnId) -> Option<OwedTrigger> {
         self.items.iter().find_map(|said| match said.item {
             VoiceItem::Effect(Effect::Trigger { ticket, turn: of, attempt, .. }, _)
@@ -155,7 +151,7 @@ impl VoiceLane {
         })
     }
 
-    /// Whether a reminder is still to be said, and does not stand in the channel yet.
+    /// Returns whether a reminder is still to be posted, and is not in the channel yet.
     pub(crate) fn owes_reminder(&self) -> bool {
         let is_owed = |said: &Saying| {
             matches!(said.item, VoiceItem::Effect(Effect::Reminder { .. }, _))
@@ -173,39 +169,36 @@ impl VoiceLane {
         self.under_way().is_some()
     }
 
-    /// The request of the head that is under way.
     pub(crate) fn under_way(&self) -> Option<ActionId> {
         self.items.first()?.under_way
     }
 
-    /// Whether a post of another head may still arrive. What an agent says, and a trigger, waits for it.
+    /// Returns whether a post of an earlier head may still arrive. Triggers and agents' words wait for it.
     pub(crate) fn is_busy(&self) -> bool {
         self.is_under_way() || self.lingering.is_some()
     }
 
-    /// An attempt at the head's post may have succeeded although it failed.
+    /// Records that an attempt at the head's post may have succeeded although it failed.
     pub(crate) fn doubt(&mut self) {
         if let Some(head) = self.items.first_mut() {
             head.is_doubtful = true;
         }
     }
 
-    /// The nonce of the head's post, if that may stand in the channel or come to stand there, and the action that
-    /// posts it.
+    /// Takes the nonce of the head's post, if that may be or come into the channel, with the action that posts it.
     pub(crate) fn doubtful_post(&mut self) -> Option<(Nonce, Option<ActionId>)> {
         let head = self.items.first_mut()?;
         let may_stand = head.is_doubtful || head.under_way.is_some();
         Some((head.nonce.take_if(|_| may_stand)?, head.under_way))
     }
 
-    /// The head is done with; the next one begins.
     pub(crate) fn pop(&mut self) {
         if let Some(head) = self.items.drain(..self.items.len().min(1)).next() {
+            // Its post may still arrive, and what comes next must wait for it.
             self.lingering = head.under_way.or(self.lingering);
         }
     }
 
-    /// The item is withdrawn, wherever it stands.
     pub(crate) fn withdraw(&mut self, item: VoiceItem) {
         if self.head() == Some(item) {
             self.pop();
@@ -214,7 +207,6 @@ impl VoiceLane {
         }
     }
 
-    /// Everything leaves that the machine asked for.
     pub(crate) fn clear(&mut self) {
         self.lingering = self.under_way().or(self.lingering);
         self.items.clear();
@@ -230,21 +222,20 @@ impl VoiceLane {
         }
     }
 
-    /// An attempt at the head failed: it is tried again after a while.
+    /// Records that an attempt at the head failed. It is tried again after a while.
     pub(crate) fn back_off(&mut self, now: Timestamp, retry_after: Option<Duration>) {
         if let Some(head) = self.items.first_mut() {
             head.attempts.back_off(now, retry_after);
         }
     }
 
-    /// The head may be tried at this time; nothing failed.
+    /// Sets the time of the next attempt, without a failure.
     pub(crate) fn wait_until(&mut self, at: Timestamp) {
         if let Some(head) = self.items.first_mut() {
             head.attempts.wait_until(at);
         }
     }
 
-    /// The head may be tried at once.
     pub(crate) fn retry_now(&mut self) {
         if let Some(head) = self.items.first_mut() {
             head.attempts.retry_now();
@@ -255,14 +246,12 @@ impl VoiceLane {
         self.items.first().is_none_or(|head| head.attempts.is_due(now))
     }
 
-    /// The head may not start yet.
     pub(crate) fn not_admitted(&mut self) {
         if let Some(head) = self.items.first_mut() {
             head.has_waited = true;
         }
     }
 
-    /// Whether the head was not admitted when it asked.
     pub(crate) fn has_waited(&self) -> bool {
         self.items.first().is_some_and(|head| head.has_waited)
     }
@@ -274,15 +263,15 @@ impl VoiceLane {
         }
     }
 
-    /// The head is posted with this nonce: an event with it tells that the post arrived.
+    /// Sets the nonce of the head's post. An event with it means that the post arrived.
     pub(crate) fn expect(&mut self, nonce: Nonce) {
         if let Some(head) = self.items.first_mut() {
             (head.nonce, head.arrived) = (Some(nonce), None);
         }
     }
 
-    /// An event tells of a message with this nonce, by the account that posts the head. Returns whether it is
-    /// the head's, and no answer to the post is waited for.
+    /// Handles an event about a message with this nonce, by the account that posts the head. Returns whether it is the
+    /// head's, while no answer to the post is awaited.
     pub(crate) fn arrived(&mut self, nonce: Nonce, message: MessageId) -> bool {
         let head = self.items.first_mut().filter(|head| head.nonce == Some(nonce));
         head.is_some_and(|head| {
@@ -291,19 +280,19 @@ impl VoiceLane {
         })
     }
 
-    /// What was posted last is known to be in the channel: an event that tells of it says nothing new.
+    /// Records that the newest post is known to be in the channel, so that an event about it is no news.
     pub(crate) fn has_landed(&mut self) {
         if let Some(head) = self.items.first_mut() {
             (head.nonce, head.arrived) = (None, None);
         }
     }
 
-    /// The message that the head's post has become, as far as events tell.
+    /// Takes the message of the head's post, if an event reported it.
     pub(crate) fn take_arrived(&mut self) -> Option<MessageId> {
         self.items.first_mut()?.arrived.take()
     }
 
-    /// The action under way ended. `false` when it was that of a head that has been withdrawn.
+    /// Records the end of an action. Returns `false` if it was that of a withdrawn head.
     pub(crate) fn end(&mut self, id: ActionId) -> bool {
         if let Some(head) = self.items.first_mut().filter(|head| head.under_way == Some(id)) {
             head.under_way = None;
@@ -313,13 +302,11 @@ impl VoiceLane {
         false
     }
 
-    /// Whether the head has been tried for longer than a notice is.
     pub(crate) fn is_overdue(&self, now: Timestamp) -> bool {
         let first_tried = self.items.first().and_then(|head| head.first_tried);
         first_tried.is_some_and(|first| now.since(first) >= NOTICE_MAX)
     }
 
-    /// When the head may be tried again, where that lies ahead.
     pub(crate) fn next_at(&self) -> Option<Timestamp> {
         self.items.first().filter(|head| head.under_way.is_none())?.attempts.next_at()
     }

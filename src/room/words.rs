@@ -16,7 +16,7 @@ pub(super) struct Words {
     pub(super) place: ChannelId,
     pub(super) content: String,
     pub(super) mentions: Mentions,
-    /// The agent whose pace of triggers it counts in.
+    /// The agent that it counts for in the pace of triggers.
     pub(super) paced: Option<AgentKey>,
     pub(super) reply_to: Option<MessageId>,
 }
@@ -33,7 +33,7 @@ pub(super) fn words_for(
     match *effect {
         Effect::Trigger { agent, .. } => {
             let user = cx.directory.user(agent)?;
-            // The mention is what wakes the agent.
+            // The mention wakes the agent, so a text that does not fit is left out and not cut.
             let whole = Some(cx.settings.texts.trigger(user)).filter(|it| fits(it, longest));
             let content = whole.unwrap_or_else(|| format!("<@{user}>"));
             let (mentions, paced) = (Mentions::User(user), Some(agent));
@@ -73,15 +73,16 @@ fn reminder_words(cx: &Context<'_>, turns: &Turns, initiator: AgentKey, place: C
     } else {
         &settings.texts.idle_reminder
     };
+    // The initiator may have left. The reminder is then for everyone in the channel.
     let content = user.map_or_else(|| words.clone(), |user| format!("<@{user}> {words}"));
     let mentions = user.map_or(Mentions::None, Mentions::User);
     Words { place, content, mentions, paced: None, reply_to: None }
 }
 
-/// The text of a notice, and the message that it answers.
 fn notice_words(cx: &Context<'_>, notice: Notice) -> (String, Option<MessageId>) {
     let settings = cx.settings;
     let about = |words: &str, agent| {
+        // An agent's id is the host's choice, and must not become Markdown or a ping.
         let name = cx.directory.display_name(agent).map_or("an agent", |name| &**name);
         words.replace("{agent}", &literal(&shown(name, NAME_CHARS_MAX)))
     };

@@ -2,8 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts the moments in which the driver learns which channels came. Within such a moment a channel may be held and
-/// not known yet.
+/// Counts the moments when the driver learns which channels came. Meanwhile a channel may be held and not known yet.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals(AtomicU64);
 
@@ -19,6 +18,7 @@ impl Arrivals {
     /// Returns how many such moments are over. `None` within one.
     pub(super) fn over(&self) -> Option<u64> {
         let number = self.0.load(Ordering::SeqCst);
+        // An odd number means that such a moment has begun and is not over.
         (number % 2 == 0).then_some(number)
     }
 }

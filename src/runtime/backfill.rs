@@ -25,7 +25,6 @@ use crate::{CallError, ChannelId};
 const EVERY_MIN: Duration = Duration::from_secs(1);
 /// The wait before a channel that could not be loaded is tried again. It doubles.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
-/// The longest wait before that.
 const TRY_AGAIN_MAX: Duration = Duration::from_secs(600);
 
 type Reading<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
@@ -51,10 +50,12 @@ impl Backfilling<'_> {
                     if !wanted.is_empty() {
                         reading.push(Box::pin(self.bring_up_to_date(wanted, Runtime::tell_gap)));
                     }
+                    // These open a gap whatever they know, because the message that was pushed is lost to them.
                     if !unloaded.is_empty() {
                         reading.push(Box::pin(self.bring_up_to_date(unloaded, open_gap)));
                     }
                 }
+                // A session that announced newest messages and sent none is not waited for any longer.
                 () = self.until(self.runtime.catch_up.awaited_until()) => {
                     let behind = self.runtime.catch_up.take_awaited();
                     reading.push(Box::pin(self.bring_up_to_date(behind, open_gap)));
@@ -101,6 +102,7 @@ impl Backfilling<'_> {
                 () = self.runtime.clock.sleep_until(self.runtime.clock.now() + wait) => {}
                 () = self.runtime.life.until(DriverStage::Stopping) => return,
             }
+            // A store that fails must not be asked by hundreds of channels again and again.
             wait = TRY_AGAIN_MAX.min(wait * 2);
         }
     }
@@ -126,6 +128,7 @@ impl Backfilling<'_> {
         });
         let looked = futures_util::stream::iter(looked).buffer_unordered(AT_ONCE);
         let mut resting: Vec<_> = looked.filter_map(std::future::ready).collect().await;
+        // The looks ended in any order.
         resting.sort_unstable();
         resting
     }
@@ -144,6 +147,7 @@ impl Backfilling<'_> {
                 let _ = self.runtime.within(PATIENCE, read).await;
                 true
             }
+            // A barred channel waits for an operator, and another one's owner reads it.
             Ok(None) | Err(CallError::Barred(_) | CallError::Elsewhere) => true,
             Err(error) => {
                 tracing::error!(%channel, %error, "a channel could not be read");
@@ -177,6 +181,7 @@ impl Runtime {
     /// Opens a gap in a room in memory, if events of all channels may have been lost and the room does not know it.
     pub(crate) fn tell_gap(&self, cell: &Arc<RoomCell>) {
         self.update_cell(cell, None, |state, cx, now| {
+            // Each channel once for each gap. A thousand reconnects at once read a channel no more than a few times.
             let newest = self.gap_epoch.load(Ordering::Acquire);
             if state.epochs.gap != newest {
                 state.epochs.gap = newest;
@@ -200,6 +205,7 @@ impl Runtime {
         channel: ChannelId,
     ) -> Result<Option<RoomRef>, CallError> {
         let room = self.room_of_event(channel).await;
+        // A barred record cannot be loaded later either.
         if room.as_ref().is_err_and(|error| !matches!(error, CallError::Barred(_))) {
             self.catch_up.call_unloaded(channel);
         }
@@ -207,10 +213,9 @@ impl Runtime {
     }
 }
 
-/// The order in which channels are checked.
+/// The order of the channels for the check.
 #[derive(Debug, Default)]
 struct Round {
-    /// The last channel in memory that was checked.
     last: Option<ChannelId>,
     /// The others that are still to come.
     asleep: VecDeque<ChannelId>,

@@ -1,4 +1,4 @@
-//! Wakes the channel in which a discussion was opened, when its result arrives there.
+//! Wakes the channel that opened a discussion when its result arrives there.
 
 use std::sync::Arc;
 
@@ -26,10 +26,12 @@ impl Runtime {
         else {
             return wake_here(self, channel, first).await;
         };
+        // The agent's key may differ in another process, so its id goes there.
         let first = first.and_then(|first| self.registry.name(first));
         let request = ChannelRequest::WakeForResult { first };
         let limit = self.settings.time_limits.call;
         let answer = self.within(limit, neighbours.request(channel, &request, limit)).await?;
+        // Any other answer is tried again, because a result must wake its channel.
         if answer == Carried::Answered(ChannelAnswer::Done) {
             return Ok(());
         }
@@ -57,6 +59,7 @@ pub(crate) async fn wake_here(
     });
     let stored = match woken {
         Ok(stored) => stored,
+        // The channel is archived, or has no turns, so no wake is missing.
         Err(refusal) => {
             tracing::debug!(%channel, %refusal, "a result did not wake its channel");
             return Ok(());

@@ -9,7 +9,6 @@ use super::Runtime;
 use crate::ports::neighbours::Neighbours;
 use crate::values::carried::Carried;
 
-/// The wait before something is carried again while the channel changes hands.
 const CARRY_AGAIN: Duration = Duration::from_millis(100);
 
 /// Carries something out in this process, or, if `here` returns `None`, in the process that acts for the channel. The
@@ -36,6 +35,7 @@ where
         let carried = runtime.within(left, there(neighbours, left)).await;
         let carried = carried.unwrap_or(Carried::InDoubt);
         let again = runtime.clock.now() + CARRY_AGAIN;
+        // In doubt it is not repeated, because a tool could create a channel twice.
         if !matches!(carried, Carried::NoOwner | Carried::NotCarried) || again >= until {
             return carried;
         }

@@ -11,7 +11,6 @@ use crate::ChannelId;
 /// The number of channels that are brought up to date at once. Each mostly waits for the store and the chat.
 pub(super) const AT_ONCE: usize = 16;
 
-/// Channels that must be loaded and brought up to date.
 #[derive(Debug)]
 pub(crate) struct CatchUp {
     /// Channels that read what they missed if they do not know the newest gap.

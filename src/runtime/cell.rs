@@ -18,7 +18,6 @@ use crate::values::deferral_key::DeferralKey;
 /// The number of reported ends of runs that a channel remembers.
 const ENDS_MAX: usize = 32;
 
-/// A channel that is in memory.
 #[derive(Debug)]
 pub(crate) struct RoomCell {
     pub(crate) id: ChannelId,
@@ -28,17 +27,14 @@ pub(crate) struct RoomCell {
 #[derive(Debug)]
 pub(crate) struct CellState {
     pub(crate) room: Room,
-    /// The epochs up to which the room knows the news of all channels.
     pub(crate) epochs: Epochs,
     /// Callers that wait for something that the room does not have yet.
     waiters: Vec<(Awaited, oneshot::Sender<()>)>,
     /// Calls of agents and of the orchestrator that have not returned, with the driver's end of each.
     called: Vec<(ActionId, Arc<TurnLink>)>,
-    /// The senders for deferred runs, used when the turn comes.
     pub(crate) deferrals: Vec<(DeferralKey, oneshot::Sender<TurnId>)>,
     /// The newest reported ends of runs, oldest first, so that a repeated end counts once.
     ended: VecDeque<(AgentKey, RunId)>,
-    /// This channel's share of the memory for messages.
     pub(super) texts: Option<TextShare>,
     /// The deadline that the timers know.
     pub(crate) due: Option<Timestamp>,
@@ -48,7 +44,6 @@ pub(crate) struct CellState {
     pub(super) phase_since: Option<Timestamp>,
 }
 
-/// The epochs up to which a channel knows the news of all channels.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Epochs {
     /// The newest gap that was opened in it.
@@ -57,12 +52,11 @@ pub(crate) struct Epochs {
     pub(crate) presence: u64,
 }
 
-/// The condition that a caller waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Awaited {
     /// The state of this stamp is stored.
     Stored(Stamp),
-    /// The first attempt at a discussion's result was made.
+    /// The first attempt at a discussion's guide or result was made.
     FirstAttempt(OutboxKind),
     /// The missed messages are read.
     NoGap,
@@ -103,12 +97,13 @@ impl CellState {
     pub(crate) fn wait_for(&mut self, awaited: Awaited) -> oneshot::Receiver<()> {
         let (tell, told) = oneshot::channel();
         self.waiters.push((awaited, tell));
+        // The condition may already be true.
         self.release_waiters();
         told
     }
 
-    /// Notifies the waiters whose wait is over, and drops those that have gone. Waiters whose wait will never be over
-    /// are dropped, too.
+    /// Notifies the waiters that got what they waited for, and drops those that have gone. Waiters that could only wait
+    /// forever are dropped, too.
     pub(crate) fn release_waiters(&mut self) {
         let room = &self.room;
         let is_met = |awaited: Awaited| match awaited {
@@ -117,6 +112,7 @@ impl CellState {
             Awaited::NoGap => !room.look().has_gap(),
             Awaited::Members => !room.look().reads_members(),
         };
+        // Nothing more is stored here, so these would wait for ever. Dropping them tells their callers.
         if room.look().commit().is_taken_over() {
             self.waiters.retain(|(awaited, _)| is_met(*awaited));
         }
@@ -155,7 +151,6 @@ impl CellState {
         }
     }
 
-    /// Returns the driver's end of this call, unless it has returned.
     pub(super) fn link(&self, id: ActionId) -> Option<&Arc<TurnLink>> {
         self.called.iter().find(|(called, _)| *called == id).map(|(_, link)| link)
     }
@@ -167,7 +162,6 @@ impl CellState {
         }
     }
 
-    /// Returns whether the room may leave memory.
     pub(crate) fn is_at_rest(&self) -> bool {
         let look = self.room.look();
         // The record does not contain that a result was given up, so a room that is loaded again would show it as

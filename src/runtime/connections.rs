@@ -10,7 +10,6 @@ use super::lost::{Affects, Lost};
 use crate::ChannelId;
 use crate::room::connection::Gateway;
 
-/// The connections, and the rooms that depend on them.
 pub(crate) struct Connections<'r> {
     pub(crate) runtime: &'r Runtime,
 }
@@ -24,11 +23,13 @@ impl Connections<'_> {
     ) {
         let since = self.runtime.clock.now();
         let mut lost = self.runtime.lost.lost();
+        // A second report of the same loss must not reset the time since when it is lost.
         if lost.iter().all(|known| known.connection != connection) {
             let (affects, told) = (Box::new(affects), HashSet::new());
             lost.push(Lost { connection, since, affects, told });
         }
         drop(lost);
+        // The list is unlocked, because each room locks it.
         for room in self.runtime.rooms.all_awake() {
             self.tell_lost(&room);
         }
@@ -50,9 +51,11 @@ impl Connections<'_> {
         // While the list is locked no channel comes into memory, so each is either parked or knows it.
         parked(&regained.affects);
         drop(lost);
+        // Only those that learned of the loss. A channel that came later was never deaf.
         for room in
             regained.told.into_iter().filter_map(|channel| self.runtime.rooms.awake(channel))
         {
+            // Another shard that serves the channel may still be lost.
             let is_deaf =
                 self.runtime.lost.lost().iter().any(|other| other.told.contains(&room.id));
             tell(&room, !is_deaf);
@@ -81,6 +84,7 @@ impl Connections<'_> {
             lost.told.insert(cell.id);
         }
         if let Some(since) = affecting.iter().map(|lost| lost.since).min() {
+            // The earliest loss counts, because messages may be missing since then.
             self.runtime.update(cell, |room, cx, now| room.gateway(cx, now, Gateway::Lost(since)));
         }
         published

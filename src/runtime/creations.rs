@@ -17,13 +17,11 @@ pub(crate) struct TooMany {
     pub(crate) retry_after: Option<Duration>,
 }
 
-/// Counts the creations of channels, by agent.
 #[derive(Debug, Default)]
 pub(crate) struct Creations {
     counted: Mutex<HashMap<AgentId, Moments>>,
 }
 
-/// The times of created channels, in ascending order.
 type Moments = Vec<Timestamp>;
 
 /// A creation that counts while it is in progress. Afterwards it counts if it was started, unless
@@ -50,6 +48,7 @@ impl Creations {
     ) -> Result<Creation<'_>, TooMany> {
         let mut counted = self.lock();
         let window = limit.map_or(Duration::ZERO, |limit| limit.window);
+        // An agent that is not seen again must leave nothing behind.
         counted.retain(|_, moments| {
             moments.retain(|at| *at + window > now);
             !moments.is_empty()
@@ -63,6 +62,7 @@ impl Creations {
         }
         let moments = counted.entry(agent.clone()).or_default();
         let place = moments.partition_point(|known| *known <= now);
+        // The clock may have been set back since the others were counted.
         moments.insert(place, now);
         Ok(Creation { creations: self, agent, at: now, remains: false })
     }
@@ -86,6 +86,7 @@ impl Creation<'_> {
 
 impl Drop for Creation<'_> {
     fn drop(&mut self) {
+        // A future that is dropped in between may have created the channel.
         if self.remains {
             return;
         }

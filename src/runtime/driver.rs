@@ -1,4 +1,4 @@
-//! The driver's loop, in which everything happens.
+//! The driver's loop.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -88,9 +88,9 @@ impl Driver {
     /// from what was stored.
     pub async fn run(self) -> Result<(), RunError> {
         let Self { runtime, ready, end } = self;
-        // Dropped last: those who wait for the end find out why.
+        // Dropped last, so that callers who wait for the end learn the reason.
         let _end = end;
-        // Nothing of the loop is used after a panic but what other tasks share: rooms, whose records are whole.
+        // After a panic only the parts that other tasks share are used again: rooms, whose records are whole.
         let lived = AssertUnwindSafe(Living { runtime: &runtime }.live(ready)).catch_unwind().await;
         lived.unwrap_or_else(|payload| {
             let Panicked(said) = Panicked::from_payload(&*payload);
@@ -101,7 +101,6 @@ impl Driver {
     }
 }
 
-/// A driver that runs.
 struct Living<'r> {
     runtime: &'r Arc<Runtime>,
 }
@@ -109,6 +108,7 @@ struct Living<'r> {
 impl Living<'_> {
     async fn live(self, ready: mpsc::UnboundedReceiver<Arc<RoomCell>>) -> Result<(), RunError> {
         self.runtime.life.reach(DriverStage::Starting);
+        // A shutdown during a start that waits for a chat ends it at once.
         tokio::select! {
             biased;
             () = self.runtime.life.until(DriverStage::Stopping) => return Ok(()),
@@ -124,7 +124,6 @@ impl Living<'_> {
             .map_or(Ok(()), |channel| Err(RunError::GivesWay(channel)))
     }
 
-    /// Reads who is who and which channels there are.
     async fn start(&self) -> Result<(), RunError> {
         let runtime = self.runtime;
         runtime.load_registry().await?;
@@ -133,17 +132,19 @@ impl Living<'_> {
         runtime.rooms.know(known);
         let known = runtime.rooms.known();
         self.tell_what_there_is(known.len());
+        // Another process reads its own channels.
         let held = |channel: &ChannelId| runtime.standing(*channel) != Standing::Elsewhere;
         runtime.catch_up.call(known.into_iter().filter(held));
         Ok(())
     }
 
-    /// In one line, so that who looks at a silent bot sees what it was started with.
+    /// Logs in one line what the bot was started with, because an operator of a silent bot looks there first.
     fn tell_what_there_is(&self, channels: usize) {
         let Runtime { registry, store, .. } = &**self.runtime;
         let (agents, hosted) = (registry.accounts().len(), registry.hosts().len());
         let moderator = registry.moderator().map_or(0, UserId::get);
         tracing::info!(agents, hosted, moderator, channels, store = store.name(), "started");
+        // Such a bot is silent, and nothing else says why.
         if agents < 2 {
             tracing::warn!(
                 agents,
@@ -158,43 +159,42 @@ impl Living<'_> {
     }
 }
 
-/// Follows, beside the loop, which channels are this process's, and what other processes change in the registry.
+/// Follows which channels belong to this process, and which changes other processes make in the registry, beside the
+/// loop.
 async fn follow(runtime: &Arc<Runtime>) {
     tokio::join!(Following { runtime }.run(), RegistryNews { runtime }.run());
 }
 
-/// How long after the start the log says that nothing was told: the first thing that a gateway says is that it is connected.
+/// The time after the start after which the log warns that the host has reported no event. A gateway first says that it
+/// is connected.
 const TOLD_WITHIN: Duration = Duration::from_secs(8);
 
-/// How much of what is ready is taken in between two looks at the clock.
+/// The most ready things that are handled between two looks at the clock.
 const READY_AT_ONCE: u32 = 16;
 
-/// After this many rounds the driver lets other tasks of its thread run: where agents, chat and store answer at once
-/// there is always something ready, and a host on one thread could not stop them.
+/// The number of rounds after which other tasks of the thread run. If agents, chat and store answer at once, something
+/// is always ready, and a host on one thread could not stop the driver.
 const ROUNDS_AT_ONCE: u32 = 32;
 
-/// How many actions that are over at once may follow from one another before others have their turn.
+/// The most actions that may follow from one another at once before other rooms have their turn.
 const OVER_AT_ONCE: u32 = 32;
 
-/// An action that ended, and what came of it.
 type Done = (ActionId, Outcome);
 
-/// The driver at work.
 struct Loop<'p> {
     runtime: &'p Arc<Runtime>,
     performer: &'p Performer,
     ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
     admission: Admission,
     running: FuturesUnordered<BoxFuture<'p, Finished>>,
-    /// The memory of a request that was over at once, for the next one.
+    /// The memory of a request that was over at once, for the next request.
     spare: Option<Spare<'p>>,
-    /// What a look at a room has found and is still to be started.
+    /// The actions that a room has offered, and that still have to start.
     started: Vec<Started>,
-    /// What was over as soon as it had begun, and no room was told of yet.
+    /// The actions that were over as soon as they had begun. Their rooms do not know it yet.
     over: Vec<Finished>,
-    /// Memory that commits use in turn.
     buffers: BufferPool,
-    /// When it is looked whether the host has told anything.
+    /// The time when the driver checks whether the host has reported any event.
     deaf_at: Option<Timestamp>,
 }
 
@@ -239,6 +239,7 @@ impl<'p> Loop<'p> {
             if rounds == 0 {
                 tokio::task::yield_now().await;
             }
+            // Before the rooms, because their next messages would need the memory.
             if runtime.texts.is_spent() {
                 self.make_room_for_texts();
             }
@@ -248,6 +249,7 @@ impl<'p> Loop<'p> {
             last = now;
             let stage = runtime.life.stage();
             let is_stopping = stage >= DriverStage::Stopping;
+            // A commit that waits for its retry, or a part of a reply that may go, is finished within the grace.
             if stage >= DriverStage::Ending || (is_stopping && !backfills && self.is_done()) {
                 break;
             }
@@ -263,7 +265,7 @@ impl<'p> Loop<'p> {
                 () = runtime.life.until(DriverStage::Stopping), if !is_stopping => {}
                 () = runtime.life.until(DriverStage::Ending), if is_stopping => break,
             }
-            // What is ready already needs no look at the clock and at what is due.
+            // Ready things need no look at the clock and at the deadlines in between.
             let mut taken = 0;
             while taken < READY_AT_ONCE && self.take_ready() {
                 taken += 1;
@@ -271,8 +273,8 @@ impl<'p> Loop<'p> {
         }
     }
 
-    /// A host that tells nothing has a bot in which no message wakes an agent, and nothing else says why. A host of a chat in which
-    /// nothing happens tells all the same that it is connected.
+    /// Warns once if the host has reported no event. No message wakes an agent then, and nothing else would say why.
+    /// Even in a chat without activity the host reports that it is connected.
     fn look_whether_told(&mut self, now: Timestamp) {
         if self.runtime.sight.is_told() {
             self.deaf_at = None;
@@ -287,7 +289,7 @@ impl<'p> Loop<'p> {
         );
     }
 
-    /// Lets the messages of channels go that were idle longest, until there is room again.
+    /// Drops the messages of the channels that were idle for the longest time, until there is room again.
     fn make_room_for_texts(&self) {
         let mut rooms: Vec<_> = self.runtime.rooms.all_awake();
         rooms.sort_by_cached_key(|room| room.lock().room.look().newest());
@@ -307,8 +309,8 @@ impl<'p> Loop<'p> {
         }
     }
 
-    /// Whether a driver that stops has nothing left to do: no action is under way, and no commit and no
-    /// reply waits for its next attempt.
+    /// Returns whether a driver that stops has no work left: no action is in progress, and no commit and no reply waits
+    /// for its next attempt.
     fn is_done(&self) -> bool {
         let is_idle = self.running.is_empty() && self.ready.is_empty();
         is_idle
@@ -320,11 +322,11 @@ impl<'p> Loop<'p> {
                 .any(|room| room.lock().room.look().is_finishing())
     }
 
-    /// Gives every room its due, and those in line their turn.
+    /// Fires the deadlines of all rooms, and moves the lines.
     fn keep_time(&mut self, now: Timestamp, last: Timestamp) {
         self.tick(now);
         if now < last {
-            // The clock was set back: what remained of every wait still remains.
+            // The clock was set back. The rest of every wait stays the same.
             self.step_back(last);
             self.runtime.presence.lock().move_back(now, last.since(now));
             self.runtime.leaving.move_back(last.since(now));
@@ -334,15 +336,17 @@ impl<'p> Loop<'p> {
         self.move_lines(now);
     }
 
-    /// Polls the rooms whose turn has come in a line, each before the next is asked for: where it wants nothing there any
-    /// more, the next one's turn comes.
+    /// Polls the rooms at the head of the lines, one after the other. If a room has no request there, the next one has
+    /// its turn at once.
     fn move_lines(&mut self, now: Timestamp) {
+        // Bounded, because each of them may let the next one through.
         for _ in 0..READY_AT_ONCE {
             let Some(Next { room, is_for_chat }) = self.admission.next(now) else {
                 return;
             };
             if let Some(room) = self.runtime.rooms.awake(room) {
                 if is_for_chat {
+                    // Its own back-off must not keep the account's one probe waiting.
                     room.lock().room.retry_now();
                 }
                 self.look_at(room, None, true, Some(now));
@@ -351,21 +355,21 @@ impl<'p> Loop<'p> {
         }
     }
 
-    /// Tells every channel whose deadline has passed.
     fn tick(&self, now: Timestamp) {
         self.runtime.leaving.tick(now);
+        // One flag, because this is asked in each round and a second process is rare.
         if self.runtime.twins.is_any() {
             self.go_on_alone(now);
         }
         for channel in self.runtime.timers.overdue(now) {
-            // Where it left memory meanwhile, its deadline did, too.
+            // If it has left memory, its deadline has gone, too.
             if let Some(room) = self.runtime.rooms.awake(channel) {
                 self.runtime.update(&room, Room::tick);
             }
         }
     }
 
-    /// Goes on where another process has posted nothing for long.
+    /// Grants turns again in channels that another process has not posted in for long.
     #[cold]
     fn go_on_alone(&self, now: Timestamp) {
         for channel in self.runtime.twins.tick(now) {
@@ -376,8 +380,7 @@ impl<'p> Loop<'p> {
         }
     }
 
-    /// The clock was set back. Each room lives up to the time before, so that what remains of its waits is
-    /// what remained then.
+    /// Lets each room live up to the time before the clock was set back, so that the rest of its waits stays the same.
     fn step_back(&self, last: Timestamp) {
         for room in self.runtime.rooms.all_awake() {
             self.runtime.update_cell(&room, Some(last), |state, cx, at| {
@@ -405,22 +408,22 @@ impl<'p> Loop<'p> {
         due.map(|due| due.min(now + SLEEP_MAX))
     }
 
-    /// Takes one thing that is ready already. Returns whether there was one.
+    /// Handles one thing that is already ready. Returns whether there was one.
     fn take_ready(&mut self) -> bool {
         if let Ok(cell) = self.ready.try_recv() {
             self.serve(&cell);
             return true;
         }
-        // Whatever is not ready is polled again, with a waker, before the driver waits.
+        // Everything else is polled again, with a waker, before the driver waits.
         let finished = self.running.next().now_or_never().flatten();
         finished.map(|finished| self.finish(finished)).is_some()
     }
 
-    /// Starts every action that the room offers.
     fn serve(&mut self, cell: &Arc<RoomCell>) {
+        // A channel that was erased and made anew has another cell, which calls for itself.
         let pin = self.runtime.rooms.awake(cell.id).filter(|pin| Arc::ptr_eq(&**pin, cell));
         let Some(pin) = pin else {
-            // It left memory. A task that still has it may call again.
+            // It has left memory. A task that still has the cell may call again.
             cell.lock().is_ready = false;
             return;
         };
@@ -428,14 +431,13 @@ impl<'p> Loop<'p> {
         self.follow(OVER_AT_ONCE, Some(now));
     }
 
-    /// Tells a room what came of its action, and starts what follows from it.
     fn finish(&mut self, finished: Finished) {
         self.over.push(finished);
         self.follow(OVER_AT_ONCE, None);
     }
 
-    /// Tells rooms what came of actions that are over, and starts what follows: where requests are answered
-    /// at once, everything up to the call of the next agent.
+    /// Reports the outcomes of finished actions to their rooms, and starts what follows. If requests are answered at
+    /// once, this goes up to the call of the next agent.
     fn follow(&mut self, mut most: u32, mut now: Option<Timestamp>) {
         while let Some(Finished { room, id, outcome }) = self.over.pop() {
             most = most.saturating_sub(1);
@@ -443,22 +445,24 @@ impl<'p> Loop<'p> {
         }
     }
 
-    /// Begins an action. `tries`: one that may be over at once is polled before anything else happens.
+    /// Begins an action. With `tries`, a request is polled once before anything else happens.
     fn start(&mut self, room: RoomRef, started: Started, began: Timestamp, tries: bool) {
         let Started { id, action, time_out, not_after } = started;
         let Self { runtime, performer, spare, .. } = self;
         let (runtime, performer) = (*runtime, *performer);
         let asked = match action {
             Action::Call(request) => {
+                // The link exists since the room decided, because a cancellation may come before the call begins.
                 let link = room.lock().link(id).cloned().unwrap_or_default();
                 return self.running.push(Box::pin(async move {
                     let (of, channel) = ((request.agent, request.turn, request.run), room.id);
-                    // The process may have stood still since the room asked for it.
+                    // The process may have stood still since the room asked for it. Another process may have the
+                    // channel by now, and two agents would speak.
                     let outcome = if runtime.owned(channel).acts() {
                         let returned = |failed| runtime.call_ended(channel, of, failed);
                         let shared = Arc::clone(&link);
                         let call = performer.call(&room, (request, began), shared, returned);
-                        // What an agent's call drops at its end is the host's, too.
+                        // The end of a call drops values of the host, and its code may panic there.
                         let called = answered("the end of an agent's call", call).await;
                         called.unwrap_or_else(|_| not_called(&link))
                     } else {
@@ -495,10 +499,10 @@ impl<'p> Loop<'p> {
         self.start_request(request, tries);
     }
 
-    /// Begins a request to the chat or the store: one that nothing but its answer is waited for.
     fn start_request(&mut self, mut request: Request<'p>, tries: bool) {
+        // With a fast store and chat most requests are over at once, and then need no memory of their own.
         if tries {
-            // One that waits is polled again, with a waker.
+            // A request that waits is polled again, with a waker.
             let mut context = task::Context::from_waker(Waker::noop());
             if let Poll::Ready(outcome) = request.poll(&mut context) {
                 let Request { room, id, asked, .. } = request;
@@ -512,8 +516,8 @@ impl<'p> Loop<'p> {
         self.running.push(Box::pin(request.wait()));
     }
 
-    /// Starts every action that the room offers, after it learned what came of an earlier one. Returns what time it
-    /// was then. `read`: the time of a moment ago, since when nothing was waited for.
+    /// Starts every action that the room offers, after it learned the outcome of an earlier one. Returns the time at
+    /// that moment. `read` is a time that was read since the driver last waited.
     fn look_at(
         &mut self,
         pin: RoomRef,
@@ -522,14 +526,16 @@ impl<'p> Loop<'p> {
         read: Option<Timestamp>,
     ) -> Timestamp {
         let (now, is_taken_over) = self.next_actions(&pin, done, read);
-        // Pinned outside the room's lock, which is taken after the table's. The last action has `pin`.
+        // Pinned outside the room's lock, because that is taken after the table's. The last action has `pin`.
         let last = self.started.pop();
+        // The order is the room's: a signal or a post that was decided first starts first.
         while !self.started.is_empty() {
             let action = self.started.remove(0);
             self.start(pin.again(), action, now, tries);
         }
         if is_taken_over {
             let is_released = self.runtime.rooms.release_taken_over(&pin);
+            // With an ownership this is expected, and is logged where the channel goes.
             if is_released && self.runtime.ownership.is_none() {
                 tracing::error!(channel = %pin.id, "another process has taken the channel over");
             }
@@ -538,15 +544,15 @@ impl<'p> Loop<'p> {
         if let Some(action) = last {
             self.start(pin, action, now, tries);
         }
-        // Else the room is looked at again at once.
+        // Otherwise the room is looked at again at once.
         if self.over.is_empty() {
             self.runtime.schedule.after_look(&cell, &mut cell.lock());
         }
         now
     }
 
-    /// Every action that the room offers now. Returns the time, and whether another process has the channel. All of it
-    /// happens under one lock of the room.
+    /// Collects every action that the room offers now, under one lock of the room. Returns the time, and whether
+    /// another process has the channel.
     fn next_actions(
         &mut self,
         cell: &Arc<RoomCell>,
@@ -558,17 +564,18 @@ impl<'p> Loop<'p> {
         runtime.with_context(|cx| {
             let mut state = cell.lock();
             state.is_ready = false;
-            // Another thread may have told the room a later time.
+            // Another thread may have given the room a later time.
             let read = read.filter(|read| *read >= state.room.look().time());
             let now = read.unwrap_or_else(|| runtime.clock.now());
             let is_done = done.is_some();
             let standing = runtime.standing(cell.id);
+            // The usual case copies no context, because a hosted turn has a ceiling of instructions.
             let restrained = (standing != Standing::Held)
                 .then(|| Context { stage: runtime.stage_for(standing), ..*cx });
             let cx = restrained.as_ref().unwrap_or(cx);
             if let Some((id, outcome)) = done {
                 if matches!(outcome, Outcome::Members(_)) {
-                    // Before the list may give an agent a turn.
+                    // Before the list gives an agent a turn, so that an agent that may not write gets none.
                     runtime.look_at_rights(&mut state, cx, now);
                 }
                 let report = report_of(&outcome, now);
@@ -580,6 +587,7 @@ impl<'p> Loop<'p> {
             }
             let is_done = is_done || standing == Standing::Elsewhere;
             if standing == Standing::Elsewhere {
+                // No commit may report this, for example if nothing is left to store.
                 state.room.closing().abandon(now);
             }
             let mut door = Doorway { admission, buffers, started };
@@ -589,6 +597,7 @@ impl<'p> Loop<'p> {
                         state.prepare(started);
                     }
                 }
+                // A signal may let a lane go on, for example when a deferred run learns of its turn.
                 if !signals.perform(&mut state, cx, now) {
                     break;
                 }
@@ -605,12 +614,13 @@ async fn sleep_until(runtime: &Runtime, deadline: Option<Timestamp>) {
     }
 }
 
-/// Releases those who wait for the driver, however it ends.
+/// Releases callers that wait for the driver, however it ends.
 #[derive(Debug)]
 struct EndOnDrop(Arc<Runtime>);
 
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
+        // A driver that is dropped before it ran, or in the middle, must not leave its callers waiting.
         if self.0.life.stage() < DriverStage::Stopping {
             self.0.life.end_by(DriverEnd::Dropped);
         }

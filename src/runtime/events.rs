@@ -65,9 +65,9 @@ impl fmt::Display for ChannelEvent {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AgentFailure {
-    /// The channel in which the agent was called.
+    /// The channel of the call.
     pub channel: ChannelId,
-    /// The agent whose call failed.
+    /// The agent that was called.
     pub agent: AgentId,
     /// The run that failed.
     pub run: RunId,
@@ -106,7 +106,6 @@ impl fmt::Display for AgentFault {
     }
 }
 
-/// A failed call.
 #[derive(Clone)]
 pub(crate) struct Failed {
     pub(crate) fault: AgentFault,
@@ -129,7 +128,7 @@ pub(crate) struct Failed {
 pub struct LostReply {
     /// The channel of the reply.
     pub channel: ChannelId,
-    /// The agent whose reply was lost.
+    /// The author of the lost reply.
     pub agent: AgentId,
     /// The run that made the reply.
     pub run: RunId,
@@ -215,7 +214,7 @@ pub enum EventOrLag {
     /// A worker made progress.
     Progress(Progress),
     /// This number of events was lost. Either the listener was too slow, or the store accepted a channel's record so
-    /// late that more than 256 of its transitions had to wait. Of those the newest are kept.
+    /// late that more than 256 of its transitions had to wait. It keeps the newest of those.
     Lagged(u64),
 }
 

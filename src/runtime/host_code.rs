@@ -20,7 +20,6 @@ use crate::values::error::{ApiError, ErrorKind};
 pub(crate) struct Panicked(pub(crate) Arc<str>);
 
 impl Panicked {
-    /// Takes the message of a panic.
     pub(crate) fn from_payload(payload: &(dyn Any + Send)) -> Self {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
@@ -47,7 +46,7 @@ pub(crate) fn caught<T>(what: &str, work: impl FnOnce() -> T) -> Option<T> {
     }
 }
 
-/// Waits for a future of the host. An `async fn` would keep room for `work` twice.
+/// Waits for a future of the host. An `async fn` would reserve memory for `work` twice.
 pub(crate) fn answered<T>(
     what: &str,
     work: impl Future<Output = T>,

@@ -23,7 +23,6 @@ impl Default for Leaving {
 }
 
 impl Leaving {
-    /// Adds a call that is dropped at this time, unless it has ended before.
     pub(super) fn add(&self, drop_at: Timestamp, call: Arc<TurnLink>) {
         self.change(|calls| calls.push((drop_at, call)));
     }
@@ -33,7 +32,6 @@ impl Leaving {
         (earliest != u64::MAX).then(|| Timestamp::from_millis(earliest))
     }
 
-    /// Drops the calls whose time has come.
     pub(super) fn tick(&self, now: Timestamp) {
         if self.earliest().is_some_and(|at| at <= now) {
             self.change(|calls| {

@@ -8,14 +8,13 @@ use crate::room::inbox::Leftovers;
 
 /// The most memory that leftovers take, about, in bytes. Above it the oldest are lost.
 const BYTES_MAX: usize = 16 * 1_024 * 1_024;
-/// The most channels with leftovers.
 const CHANNELS_MAX: usize = 4_096;
 
 /// The unposted texts of each channel that left memory, for its agents. No record has them, because stores see no more
 /// of agents' texts than they must.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
-    /// The channels, in the order in which they left memory.
+    /// The channels. Those that left memory first are at the front.
     channels: Mutex<VecDeque<(ChannelId, Leftovers)>>,
 }
 
@@ -24,7 +23,6 @@ impl Shelf {
         self.channels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps the leftovers of a channel that leaves memory.
     pub(super) fn keep(&self, channel: ChannelId, leftovers: Leftovers) {
         if leftovers.is_empty() {
             return;
@@ -33,6 +31,7 @@ impl Shelf {
         channels.retain(|(known, _)| *known != channel);
         channels.push_back((channel, leftovers));
         let mut bytes: usize = channels.iter().map(|(_, leftovers)| leftovers.bytes()).sum();
+        // The oldest channels lose theirs, because their agents may never speak there again.
         while bytes > BYTES_MAX || channels.len() > CHANNELS_MAX {
             let Some((channel, lost)) = channels.pop_front() else {
                 return;

@@ -8,7 +8,6 @@ use tokio::sync::Notify;
 use crate::values::call_error::DriverEnd;
 use crate::values::stage::DriverStage;
 
-/// The stage of the driver's life.
 #[derive(Debug, Default)]
 pub(crate) struct Lifecycle {
     stage: AtomicU8,
@@ -30,6 +29,7 @@ impl Lifecycle {
 
     /// Goes on to a later stage, and never back.
     pub(crate) fn reach(&self, stage: DriverStage) {
+        // A late report of an earlier stage must not bring that back.
         self.stage.fetch_max(stage as u8, Ordering::AcqRel);
         self.changed.notify_waiters();
     }
@@ -40,7 +40,6 @@ impl Lifecycle {
         let _ = self.end.set(end);
     }
 
-    /// Returns why the driver has ended, or ends.
     pub(crate) fn end(&self) -> DriverEnd {
         self.end.get().cloned().unwrap_or(DriverEnd::ShutDown)
     }
@@ -50,6 +49,7 @@ impl Lifecycle {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
+            // Registered before the stage is read, so that a change in between is not missed.
             changed.as_mut().enable();
             if self.stage() >= stage {
                 return;

@@ -19,13 +19,15 @@ use crate::{CallError, ChannelId, Config};
 use dirigent_core::Input;
 
 impl Runtime {
-    /// The channel, taken into memory if it must be; `None` when it was never given a mode. However many wait
-    /// for the same channel, each waits no longer than a call may.
+    /// Returns the channel, and loads it if it is not in memory. `None` if it never had a mode. All callers of one
+    /// channel together wait no longer than one of them.
     pub(crate) async fn room(
         self: &Arc<Self>,
         channel: ChannelId,
     ) -> Result<Option<RoomRef>, CallError> {
         loop {
+            // Read before the table. If a channel came in between, this number has changed, and the table is asked
+            // again.
             let before = self.arrivals.over();
             if self.standing(channel) == Standing::Elsewhere {
                 return Err(CallError::Elsewhere);
@@ -36,15 +38,16 @@ impl Runtime {
                 Found::Unknown if before.is_some() && before == self.arrivals.over() => {
                     return Ok(None);
                 }
-                // It may just be coming, held and not known yet: nothing is allowed in it as where no turns are kept.
+                // The channel may just be coming, held by this process and not known yet. An agent was once allowed to
+                // speak in such a moment, as in a channel without turns.
                 Found::Unknown => tokio::task::yield_now().await,
             }
         }
         self.within(self.settings.time_limits.call, self.load(channel)).await?
     }
 
-    /// Whether a person, a turn or a message waits in this channel. It stays where it is: one that is in memory is busy, and of one that only
-    /// the store has, the record alone is read, once. Where the store does not give it, it is not known that one does.
+    /// Returns whether a person, a turn or a message waits in this channel. One in memory counts as busy. Of one in the
+    /// store only the record is read, once. If the store does not return it, the answer is `false`.
     pub(super) async fn is_busy(self: &Arc<Self>, channel: ChannelId) -> bool {
         match self.rooms.need(channel) {
             Need::Busy => return true,
@@ -57,6 +60,7 @@ impl Runtime {
             return false;
         };
         let (config, now) = (self.rules.config_of(channel), self.clock.now());
+        // A million idle channels may be asked, so none of them stays in memory for it.
         let restored = Room::restore(channel, config, self.process, now, stored);
         let is_busy = restored.is_ok_and(|room| room.look().is_busy());
         if !is_busy {
@@ -65,8 +69,8 @@ impl Runtime {
         is_busy
     }
 
-    /// The channel, made if there is none. An operator's act ends a bar: the new record takes the place
-    /// of the damaged one.
+    /// Returns the channel, and creates it if there is none. This is an operator's act, so a new record may replace a
+    /// damaged one.
     pub(crate) async fn room_or_new(
         self: &Arc<Self>,
         channel: ChannelId,
@@ -78,9 +82,11 @@ impl Runtime {
         }
         let guard = self.rooms.load_guard(channel);
         let _one_at_a_time = match guard.lock().try_lock() {
+            // A free lock is taken without a timer, which is a part of what creating a channel costs.
             Ok(lock) => lock,
             Err(_) => self.within(self.settings.time_limits.call, guard.lock().lock()).await?,
         };
+        // Another caller may have made it while this one waited.
         if let Some(room) = self.rooms.awake(channel) {
             return Ok(room);
         }
@@ -88,6 +94,7 @@ impl Runtime {
         let seed = self.rules.seed_of(channel);
         let general = self.rules.config();
         let mut room = Room::new(channel, self.rules.config_of(channel), seed, self.process, now);
+        // The damaged record is replaced in the commit that gives the channel its mode, and not before.
         if let Some(bar) = self.rooms.barred(channel) {
             room.closing().replace_damaged(bar.sound);
         }
@@ -95,7 +102,8 @@ impl Runtime {
         Ok(self.publish_room(room, &general, epochs, |_, _, _| {}))
     }
 
-    /// The channel that the event is for; `None` also when another process acts for it, which gets the same event.
+    /// Returns the channel that an event is for. `None` also if another process acts for it, because that one gets the
+    /// same event.
     pub(crate) async fn room_of_event(
         self: &Arc<Self>,
         channel: ChannelId,
@@ -109,6 +117,7 @@ impl Runtime {
     async fn load(self: &Arc<Self>, channel: ChannelId) -> Result<Option<RoomRef>, CallError> {
         let guard = self.rooms.load_guard(channel);
         let _one_at_a_time = guard.lock().lock().await;
+        // It may have come into memory while this call waited for the lock.
         if let Some(room) = self.rooms.awake(channel) {
             return Ok(Some(room));
         }
@@ -116,6 +125,7 @@ impl Runtime {
             Ok(Some(stored)) => stored,
             Ok(None) => return Ok(None),
             Err(LoadError::Barred { barred, .. }) => {
+                // The table remembers the bar, so that each event does not read the damaged record again.
                 return Err(self.rooms.bar(channel, barred, None));
             }
             Err(error) => return Err(error.into()),
@@ -136,10 +146,13 @@ impl Runtime {
                 return Err(self.rooms.bar(channel, Barred::from(&error), Some(revision)));
             }
         };
+        // Only an earlier process can have lost runs and missed messages.
         let origin = if parked.is_some() { Origin::Parked } else { Origin::EarlierProcess };
         let parked = parked.unwrap_or_default();
+        // The record of a channel without turns does not have its newest message, behind which a new mode begins.
         room.know_newest(Some(MessageId::new(parked.newest)).filter(|id| id.get() > 0));
         let gap = self.gap_epoch.load(Ordering::Acquire);
+        // A gap that was told while the channel was away concerns it, too.
         let is_behind = parked.epochs.gap != gap;
         let epochs = Epochs { gap, ..parked.epochs };
         if let Some(leftovers) = self.rooms.leftovers(channel) {
@@ -151,8 +164,8 @@ impl Runtime {
         Ok(Some(room))
     }
 
-    /// Takes the room up and puts it into the table: from now on every task can get hold of it. `general`: the rules of
-    /// all channels when those of the room were looked up.
+    /// Puts the room into the table, and lets it resume. From now on every task can use it. `general` is the rules of
+    /// all channels from the moment when those of the room were read.
     pub(super) fn publish_room(
         self: &Arc<Self>,
         mut room: Room,
@@ -164,23 +177,24 @@ impl Runtime {
             let (config, snapshot) = (room.look().machine().config(), room.snapshot());
             caught("a recorder", || recorder.began(room.id(), config, snapshot));
         }
-        // Taken up while it is a bare value: no other task sees it half done, and the driver is not called
-        // for a room that the table does not have.
+        // It resumes as a bare value, so no other task sees it half done. A driver on another thread was once called
+        // for a room that the table did not have, and the channel stood still until the next start.
         self.with_context(|cx| resume_after_restart(&mut room, cx, self.clock.now()));
         let cell = Arc::new(RoomCell::new(room, epochs));
         let room = Connections { runtime: self }
             .publish_and_tell_lost(&cell, || self.rooms.publish(&cell));
+        // Rules that were set in between reached neither the room nor the table.
         if !Arc::ptr_eq(general, &self.rules.config()) {
             self.tell_rules(&cell);
         }
-        // What is said from now on reaches the channel here. Also performs what `resume_after_restart` asked for.
+        // Every event from now on reaches the channel. This call also performs the signals of `resume_after_restart`.
         self.tell_news(&cell);
         self.tell_rights(&cell);
         self.tell_lacks(cell.id);
         room
     }
 
-    /// The rules changed after the room was made with them, before the table had it.
+    /// Gives a room its rules again, because they changed after it was made with them.
     fn tell_rules(self: &Arc<Self>, cell: &Arc<RoomCell>) {
         let config = self.rules.config_of(cell.id);
         let is_old = {
@@ -189,7 +203,7 @@ impl Runtime {
             !Arc::ptr_eq(known, &config) && **known != *config
         };
         if is_old {
-            // They were accepted when they were given.
+            // They were checked when the host set them.
             let _ = self.submit(cell, &Input::Reconfigure(config));
         }
     }

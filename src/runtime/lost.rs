@@ -11,7 +11,6 @@ use crate::ChannelId;
 /// Says whether a connection serves a channel.
 pub(crate) type Affects = dyn Fn(ChannelId) -> bool + Send + Sync;
 
-/// The lost connections, by the number that the host gave each.
 #[derive(Debug, Default)]
 pub(crate) struct LostConnections {
     lost: Mutex<Vec<Lost>>,
@@ -30,7 +29,6 @@ impl LostConnections {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records that all connections stand again.
     pub(crate) fn clear(&self) {
         self.lost().clear();
     }

@@ -13,30 +13,32 @@ use crate::room::Room;
 use crate::values::stage::DriverStage;
 
 impl Runtime {
-    /// How this process stands to the channel. Without other processes every channel is its own.
+    /// Returns how this process stands to the channel. Without other processes every channel is its own.
     pub(crate) fn standing(&self, channel: ChannelId) -> Standing {
         let standing = self.owned(channel);
+        // The flag comes first, because this is asked before each action.
         if self.twins.is_any() && standing == Standing::Held && self.twins.gives_way(channel) {
             return Standing::Quiet;
         }
         standing
     }
 
-    /// The same, whatever a process does that knows nothing of this one.
+    /// Returns how this process stands to the channel, without regard to a process that does not know this one.
     pub(crate) fn owned(&self, channel: ChannelId) -> Standing {
         self.ownership.as_ref().map_or(Standing::Held, |ownership| ownership.standing(channel))
     }
 
-    /// What carries an event of the channel to the process that acts for it; `None` where that is this one, or no process
-    /// hears of it from here. After a lapse another may act for the channel and have read it before this event: what comes from here
-    /// would be forgotten with the room.
+    /// Returns what carries an event of the channel to the process that acts for it. `None` if that is this process, or
+    /// if the neighbours hear everything themselves.
     pub(crate) fn neighbours_of(&self, channel: ChannelId) -> Option<&Arc<dyn Neighbours>> {
+        // A lapsed lease counts, too: the next owner may have read the channel before this event, and a word that is
+        // heard here would be forgotten with the room.
         let neighbours = self.neighbours.as_ref().filter(|it| !it.hear_all())?;
         (!self.standing(channel).acts()).then_some(neighbours)
     }
 
-    /// How far the driver's life got for this channel: one that may soon be another process's is treated as by a driver
-    /// that stops, one that may be another's already as by one that ends.
+    /// Returns the driver's stage for a channel with this standing. One that may soon belong to another process is
+    /// treated as if the driver stopped, and one that may already belong to it as if the driver had ended.
     pub(super) fn stage_for(&self, standing: Standing) -> DriverStage {
         let least = match standing {
             Standing::Held => DriverStage::NotStarted,
@@ -47,13 +49,12 @@ impl Runtime {
     }
 }
 
-/// Follows which channels are this process's.
 pub(super) struct Following<'r> {
     pub(super) runtime: &'r Arc<Runtime>,
 }
 
 impl Following<'_> {
-    /// Follows the changes, beside the driver's loop, until the driver stops: channels that go during the end are abandoned
+    /// Follows the changes, beside the driver's loop, until the driver stops. Channels that go after that are abandoned
     /// when they are looked at.
     pub(super) async fn run(self) {
         let runtime = self.runtime;
@@ -69,7 +70,7 @@ impl Following<'_> {
             if came.is_empty() {
                 continue;
             }
-            // Another process may have registered agents a moment ago.
+            // Another process may have just registered agents, and with one known agent a channel keeps no turns.
             if let Err(error) = runtime.reload_registry().await {
                 tracing::error!(%error, "the registry could not be read; the old one stays");
             }
@@ -77,10 +78,11 @@ impl Following<'_> {
         }
     }
 
-    /// Waits for the next change, and follows it in the moment in which it comes.
+    /// Waits for the next change, and handles it at once.
     async fn next_change(&self, ownership: &dyn Ownership) -> Vec<ChannelId> {
         let mut changed = ownership.changed();
         poll_fn(|cx| {
+            // Meanwhile a channel may be held and not known yet, so no caller may take it for one without turns.
             let _arriving = self.runtime.arrivals.begin();
             let told = changed.as_mut().poll(cx);
             if let Poll::Ready(came) = &told {
@@ -95,23 +97,23 @@ impl Following<'_> {
         let runtime = self.runtime;
         for channel in came {
             if let Some(room) = runtime.rooms.awake(*channel) {
-                // It is from an earlier term.
+                // The room is from an earlier term, and another process may have changed the record since.
                 self.abandon(&room);
             }
         }
+        // Facts from the earlier term do not count any more.
         runtime.rooms.came(came);
         runtime.twins.came(came, runtime.clock.now());
         for room in runtime.rooms.all_awake() {
             if runtime.standing(room.id) == Standing::Elsewhere {
                 self.abandon(&room);
             } else {
-                // The store answers again.
+                // A lease was renewed, so the store answers again.
                 runtime.update(&room, |room, _, _| room.closing().store_now());
             }
         }
     }
 
-    /// The channel is another process's: nothing of it is done here any more.
     fn abandon(&self, room: &Arc<RoomCell>) {
         self.runtime.update(room, |room: &mut Room, _, now| room.closing().abandon(now));
         if self.runtime.rooms.release_taken_over(room) {

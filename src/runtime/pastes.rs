@@ -16,13 +16,11 @@ use crate::{ChatMessage, Clock, DiscordApi};
 
 /// The name that Discord's client gives the file.
 const NAME: &str = "message.txt";
-/// The most bytes of a paste that are read.
 const BYTES_MAX: usize = 32 << 10;
 /// The most pastes that are read for one turn or transcript. The newest are read.
 const READ_MAX: usize = 8;
 /// The most pastes that stay in memory, which is 1 MiB.
 const KEPT_MAX: usize = 32;
-/// The text behind a paste that is longer.
 const CUT: &str = "\n(The rest of this file is left out.)";
 
 /// Reads pastes. Each is read once while it is among the newest of this process.
@@ -49,8 +47,7 @@ impl Pastes {
         messages.iter().any(|message| paste(message).is_some())
     }
 
-    /// Writes the texts of pastes into these messages, which are ordered oldest first. Files that cannot be read stay
-    /// files.
+    /// Writes the texts of pastes into these messages, oldest first. Files that cannot be read stay files.
     pub(crate) async fn read_into(&self, messages: &mut [Arc<ChatMessage>]) {
         if Self::are_among(messages) {
             self.read_all(messages).boxed().await;
@@ -63,6 +60,7 @@ impl Pastes {
         let ends = self.clock.now() + self.limit;
         for message in pastes.take(READ_MAX) {
             let Some(text) = self.read(message, ends.since(self.clock.now())).await else {
+                // The file stays a file in the prompt, so its agent still knows that there is one.
                 continue;
             };
             if let [file] = Arc::make_mut(message).attachments.as_mut_slice() {
@@ -72,6 +70,7 @@ impl Pastes {
     }
 
     async fn read(&self, message: &ChatMessage, limit: Duration) -> Option<Arc<str>> {
+        // Each is read once, because the same messages reach several agents and transcripts.
         let known =
             self.kept().iter().find(|(id, _)| *id == message.id).map(|(_, text)| text.clone());
         if let Some(text) = known {
@@ -88,6 +87,7 @@ impl Pastes {
                 None
             }
         };
+        // A file that is no text, or gone, is remembered as such and not asked for again.
         let mut kept = self.kept();
         if kept.len() >= KEPT_MAX {
             kept.pop_front();
@@ -103,7 +103,7 @@ impl Pastes {
 
 /// Returns the file, if it is everything that a person wrote.
 fn paste(message: &ChatMessage) -> Option<&Attachment> {
-    // Most messages have no file.
+    // Most messages have no file, so they are done here.
     let [file] = message.attachments.as_slice() else {
         return None;
     };
@@ -111,13 +111,13 @@ fn paste(message: &ChatMessage) -> Option<&Attachment> {
     Some(file).filter(|file| is_all && &*file.name == NAME && file.text.is_none())
 }
 
-/// What the file says, if it is text. `size` is that of the whole file.
+/// Returns the text of the file, if it is text. `size` is that of the whole file.
 fn text_of(mut bytes: Vec<u8>, size: u64) -> Option<Arc<str>> {
     bytes.truncate(BYTES_MAX);
     let is_cut = usize::try_from(size).map_or(true, |size| size > bytes.len());
     let text = match std::str::from_utf8(&bytes) {
         Ok(text) => text,
-        // The cut went through a character.
+        // The cut is in the middle of a character.
         Err(error) if is_cut && error.error_len().is_none() => {
             std::str::from_utf8(bytes.get(..error.valid_up_to())?).ok()?
         }

@@ -38,7 +38,7 @@ use crate::values::reply_error::ReplyError;
 use crate::values::shown::cut_line;
 use crate::{Agent, AgentError, AgentId, ChannelId, Clock, DiscordApi, Reply, Settings, Turn};
 
-/// Performs what rooms decide: asks the chat, the store, the host's waker, agents and the orchestrator.
+/// Performs the decisions of rooms: asks the chat, the store, the host's waker, agents and the orchestrator.
 pub(super) struct Performer {
     pub(super) discord: Arc<dyn DiscordApi>,
     pub(super) store: Arc<dyn ChannelStore>,
@@ -51,7 +51,6 @@ pub(super) struct Performer {
     pub(super) sight: Arc<Sight>,
     pub(super) store_trouble: Arc<StoreTrouble>,
     pub(super) spawn_calls: Option<SpawnCalls>,
-    /// What an agent may look at during its turn.
     pub(super) around: Weak<dyn Surroundings>,
 }
 
@@ -79,6 +78,7 @@ impl Performer {
                 let chat = self.chat_of(account);
                 Asked::other("a post", spare, async move {
                     let chat = chat?;
+                    // Such an adapter would post the words without the files, and the room could not know it.
                     if !post.files.is_empty() && !chat.sends_files() {
                         return Err(ApiError::new(ErrorKind::Unsupported));
                     }
@@ -94,7 +94,7 @@ impl Performer {
                         self.discord.delete_of_other(channel, message).await
                     };
                     match deleted {
-                        // It was removed before: that is what was asked for.
+                        // It was removed before, which is all that was wanted.
                         Err(error) if error.kind() != ErrorKind::Gone => Err(error),
                         Ok(()) | Err(_) => Ok(Outcome::Deleted),
                     }
@@ -102,7 +102,7 @@ impl Performer {
             }
             Action::Members => {
                 self.counts.asked(Asks::Members);
-                // Who is registered during the read is counted by the next one.
+                // An agent that is registered during the read is in the next list.
                 let accounts = self.registry.accounts();
                 Asked::other("the member list", spare, async move {
                     Ok(Outcome::Members(self.discord.members(channel, accounts).await?))
@@ -113,7 +113,7 @@ impl Performer {
                 let chat = self.chat_of(account);
                 Asked::other("the history", spare, async move {
                     let page = chat?.history(request).await?;
-                    // What an agent's account sees is another question.
+                    // An agent's account may see other messages, which proves nothing about the moderator's intents.
                     if account == Account::Moderator {
                         self.sight.look_at_page(&page);
                     }
@@ -121,14 +121,13 @@ impl Performer {
                 })
             }
             Action::Wake(request) => Asked::other("the waker", spare, self.wake(channel, *request)),
-            // Begun on their own.
+            // The loop begins these itself.
             Action::WakeRoom { .. } | Action::Call(_) | Action::Consult(_) => {
                 Asked::other("a call", spare, async { Err(unknown_account()) })
             }
         }
     }
 
-    /// What the store holds of the channel.
     async fn read_back(&self, channel: ChannelId) -> Result<Outcome, ApiError> {
         match self.store.load(channel).await {
             Ok(found) => Ok(Outcome::Record(found.map(Box::new))),
@@ -140,6 +139,7 @@ impl Performer {
     async fn wake(&self, channel: ChannelId, request: WakeRequest) -> Result<Outcome, ApiError> {
         let WakeRequest { agent, turn, attempt, newest, brought, repeated, deferral } = request;
         let (Some(waker), Some(agent)) = (self.waker.get(), self.registry.name(agent)) else {
+            // Without a waker, or for an agent that has left, the trigger is posted as usual.
             return Ok(Outcome::WakeOutcome(crate::ports::waker::WakeOutcome::PostTrigger));
         };
         let Brought { messages: mut missed, lost: left_out, left_out: others_left_out } = brought;
@@ -168,12 +168,12 @@ impl Performer {
         returned: impl FnOnce(Option<Failed>),
     ) -> Outcome {
         let (agent, run) = (request.agent, request.run);
+        // The agent is hosted no more, and the machine must not wait for it.
         let Some((name, hosted)) = self.registry.hosted(agent) else {
             return answered(AgentAnswer::Failed, true);
         };
         let turn = self.turn_of(room.id, name, request, &link);
-        // As many of them are under way as there are talking channels: each part stands in them once, and what is rare lies in
-        // a box of its own.
+        // Each agent that runs has one of these futures, so each part is in it once, and rare parts are boxed.
         let speaking = async {
             let spoken = if let Some(spawn) = &self.spawn_calls {
                 self.speak_elsewhere(spawn, (room.id, agent), &hosted, turn)
@@ -195,6 +195,7 @@ impl Performer {
         } else {
             link.unless_dropped(speaking).await
         };
+        // Closed before anything else, so that no message is injected that the agent cannot take.
         let took_all = link.close();
         let Some(spoken) = spoken else {
             let agent = self.registry.log_name(agent);
@@ -211,7 +212,7 @@ impl Performer {
             }
             Err(_) => Err(Failed { fault: AgentFault::Panic, class: Some("it panicked".into()) }),
         };
-        // An agent may end a call with an error because it was cancelled.
+        // An agent may return an error because it was cancelled. That is no failure of its own.
         if answer.is_ok() || !link.is_cancelled() {
             returned(answer.as_ref().err().cloned());
         }
@@ -223,7 +224,7 @@ impl Performer {
         answered(answer, took_all)
     }
 
-    /// Calls the agent once the pastes that it is handed are read.
+    /// Calls the agent after the pastes of its messages were read.
     #[cold]
     fn speak_after_pastes<'a>(
         &'a self,
@@ -237,7 +238,7 @@ impl Performer {
         .boxed()
     }
 
-    /// Calls the agent where the host spawns its call.
+    /// Calls the agent on a task of the host.
     #[cold]
     fn speak_elsewhere<'a>(
         &'a self,
@@ -261,7 +262,7 @@ impl Performer {
         .boxed()
     }
 
-    /// What of a reply is delivered, or what of it the chat would refuse.
+    /// Returns the part of a reply with extras that is delivered, or the reason why the chat would refuse it.
     #[cold]
     fn say_richly(&self, text: &str, mut extras: Box<Extras>) -> Result<AgentAnswer, Failed> {
         if let Err(error) = extras.check_shown() {
@@ -271,11 +272,13 @@ impl Performer {
         let limited = extras.limit_files();
         let extras = Some(extras).filter(|extras| !extras.is_empty());
         match (self.say(text, extras.map(Arc::from)), limited) {
+            // Nothing is left to post, so the agent must learn it as an error.
             (AgentAnswer::Pass, Err(error)) => {
                 tracing::warn!(%error, "the files of a reply without words cannot be posted");
                 Err(unpostable(error))
             }
             (answer, limited) => {
+                // The words never wait for a file. The agent learns the file's name with its next turn.
                 if let Err(error) = limited {
                     tracing::warn!(%error, "a reply is posted without a file");
                 }
@@ -284,7 +287,6 @@ impl Performer {
         }
     }
 
-    /// What of a reply is delivered.
     #[inline]
     fn say(&self, text: &str, extras: Option<Arc<Extras>>) -> AgentAnswer {
         let has_more = extras.as_ref().is_some_and(|extras| extras.shows());
@@ -296,7 +298,6 @@ impl Performer {
         }
     }
 
-    /// What a hosted agent is called with.
     fn turn_of(
         &self,
         channel: ChannelId,
@@ -312,7 +313,6 @@ impl Performer {
         given.with_attempt(attempt).with_repeated(repeated)
     }
 
-    /// Asks the orchestrator.
     pub(super) async fn consult(
         &self,
         channel: ChannelId,
@@ -348,6 +348,7 @@ impl Performer {
         let answering = pin!(answering);
         Outcome::Consulted(match link.unless_dropped(answering).await {
             Some(Ok(Ok(Reply::Say(text)))) => ConsultAnswer::Say { text, extras: None },
+            // An answer that the chat would refuse counts as failed, so that the agent gets the messages.
             Some(Ok(Ok(Reply::Rich(text, mut extras)))) if extras.check_shown().is_ok() => {
                 if let Err(error) = extras.limit_files() {
                     tracing::warn!(%channel, %error, "an answer is posted without a file");
@@ -363,7 +364,6 @@ impl Performer {
         })
     }
 
-    /// The chat as this account sees it.
     fn chat_of(&self, account: Account) -> Result<Arc<dyn DiscordApi>, ApiError> {
         match account {
             Account::Moderator => Ok(Arc::clone(&self.discord)),
@@ -372,17 +372,16 @@ impl Performer {
     }
 }
 
-/// The longest kind of failure that is shown, in characters.
 const CLASS_CHARS_MAX: usize = 200;
 
-/// What people may read of an agent's error: one short line, since it stands in a log, in `/why` and on the page.
+/// Returns the part of an agent's error that people may read. It is one short line, because it is shown in the log, in
+/// `/why` and on the page.
 #[cold]
 fn class_of(agent: &dyn Agent, error: &AgentError) -> Option<Arc<str>> {
     let class = caught("an agent's failure class", || agent.failure_class(error)).flatten()?;
     Some(cut_line(&class, CLASS_CHARS_MAX)).filter(|class| !class.is_empty())
 }
 
-/// An agent kept its thread for so long.
 #[cold]
 fn blocked(registry: &Registry, channel: ChannelId, agent: AgentKey, took: Duration) {
     let agent = registry.log_name(agent);
@@ -395,14 +394,12 @@ fn blocked(registry: &Registry, channel: ChannelId, agent: AgentKey, took: Durat
     );
 }
 
-/// A reply that the chat would refuse.
 #[cold]
 fn unpostable(error: ReplyError) -> Failed {
     let class = Some(error.to_string().into());
     Failed { fault: AgentFault::Error(Arc::new(error)), class }
 }
 
-/// The account has no connection to the chat any more.
 fn unknown_account() -> ApiError {
     ApiError::new(ErrorKind::Unauthorized)
 }
@@ -413,9 +410,11 @@ pub(crate) fn report_of(outcome: &Outcome, now: Timestamp) -> Report {
         return Report::Answered;
     };
     match failure.trouble() {
+        // A refusal is an answer, so the account is healthy.
         Trouble::Definite => Report::Answered,
         Trouble::Limited(wait) => Report::RateLimited { until: now + wait },
         Trouble::Away => {
+            // A refused connection has used no place in a rate limit.
             let refused =
                 failure.kind == ErrorKind::Unavailable && failure.certainty == Certainty::NotDone;
             Report::Away { refused }
@@ -423,7 +422,7 @@ pub(crate) fn report_of(outcome: &Outcome, now: Timestamp) -> Report {
     }
 }
 
-/// The agent is not called: another process may act for the channel by now.
+/// Returns the outcome of a call that is not made, because another process may act for the channel.
 #[cold]
 pub(super) fn not_called(link: &TurnLink) -> Outcome {
     answered(AgentAnswer::Failed, link.close())

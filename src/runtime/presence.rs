@@ -36,15 +36,12 @@ pub(crate) struct Presence {
     known: BTreeMap<AgentKey, AgentEpochs>,
     /// The newest sign of life of each watched agent.
     signs: BTreeMap<AgentKey, Timestamp>,
-    /// The signs of life, oldest first.
     by_age: BTreeSet<(Timestamp, AgentKey)>,
-    /// The calls of each agent that failed since the last success.
     failures: BTreeMap<AgentKey, FailedCalls>,
     /// The newest failures of turns in all channels, oldest first, with the class of each.
     classes: VecDeque<(ChannelId, TurnId, Arc<str>)>,
 }
 
-/// The most failures whose classes are kept.
 const CLASSES_MAX: usize = 256;
 
 /// The calls of an agent that failed since the last success.
@@ -77,8 +74,8 @@ impl fmt::Display for FailedCalls {
     }
 }
 
-/// The epochs in which an agent last went offline, came online and was registered. An epoch is 0 if that did not happen
-/// in this process.
+/// The epochs when an agent last went offline, came online and was registered. An epoch is 0 if that did not happen in
+/// this process.
 #[derive(Clone, Copy, Debug, Default)]
 struct AgentEpochs {
     offline_since: u64,
@@ -99,7 +96,6 @@ impl Presence {
         Self { silence_max: heartbeat.map(Heartbeat::limit), ..Self::default() }
     }
 
-    /// Returns a number for a later [`Presence::news_since`].
     pub(crate) const fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -111,7 +107,6 @@ impl Presence {
         self.watch(agent, None);
     }
 
-    /// Records that the agent came online.
     pub(crate) fn online(&mut self, agent: AgentKey) {
         self.epoch += 1;
         self.known.entry(agent).or_default().online_since = self.epoch;
@@ -124,7 +119,6 @@ impl Presence {
         self.known.entry(agent).or_default().new_at = self.epoch;
     }
 
-    /// Returns the calls of the agent that failed since the last success.
     pub(super) fn failures(&self, agent: AgentKey) -> Option<FailedCalls> {
         self.failures.get(&agent).cloned()
     }
@@ -158,6 +152,7 @@ impl Presence {
             FailedCalls { number: failures.number.saturating_add(1), class: failed.class.clone() };
         let is_offline = most.is_some_and(|most| failures.number >= most);
         if is_offline {
+            // Counted anew once it is back, because one failure more must not end it at once.
             self.failures.remove(&agent);
             self.offline(agent);
         }
@@ -182,6 +177,7 @@ impl Presence {
         if self.silence_max.is_some() {
             self.watch(agent, Some(now));
         }
+        // An agent that this process has not heard of may be marked offline in records of an earlier one.
         let is_online = self.known.get(&agent).is_some_and(|known| known.is_online());
         if !is_online {
             self.online(agent);
@@ -191,6 +187,7 @@ impl Presence {
 
     /// Records another sign of life. It matters only for a watched agent, and brings no agent back.
     pub(crate) fn sign_of_life(&mut self, agent: AgentKey, now: Timestamp) {
+        // A sign of an unwatched agent must not start a watch that it cannot keep up.
         if self.signs.contains_key(&agent) {
             self.watch(agent, Some(now));
         }
@@ -229,6 +226,7 @@ impl Presence {
     pub(crate) fn news_since(&self, epoch: u64) -> Vec<Input> {
         let mut news = Vec::new();
         for (agent, known) in &self.known {
+            // Offline comes first, so that a channel learns in this order of an agent that went and came back.
             if known.offline_since > epoch {
                 news.push(Input::Offline(*agent));
             }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use dirigent_core::{AgentKey, Cause, Transition};
 use rustc_hash::FxHashMap;
 
-/// The number of unrecognised replies in a row from which it is reported.
+/// The number of unrecognised replies in a row that is reported.
 const REPORTED_FROM: u32 = 3;
 
 /// The number of replies of each agent in a row that were not recognised in what was posted, in any channel.
@@ -31,6 +31,7 @@ impl Recognition {
     pub(crate) fn note(&self, transition: &Transition) -> Option<u32> {
         let agent = transition.agent?;
         let cause = transition.cause;
+        // A reply that was recognised once proves that the host reports the right text.
         if matches!(cause, Cause::TailMatched | Cause::ReceiptGiven) {
             if let Some(streak) = self.streaks().get_mut(&agent) {
                 streak.length = 0;
@@ -39,6 +40,7 @@ impl Recognition {
             let mut streaks = self.streaks();
             let streak = streaks.entry(agent).or_default();
             streak.length = streak.length.saturating_add(1);
+            // Once for each agent, because it would come with every turn.
             let is_due = streak.length >= REPORTED_FROM && !streak.is_logged;
             streak.is_logged |= is_due;
             return is_due.then_some(streak.length);

@@ -31,7 +31,6 @@ pub(crate) struct Changes {
     pub(crate) new: Vec<AgentKey>,
 }
 
-/// The registered agents, and those that the library calls.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     current: RwLock<Current>,
@@ -43,11 +42,9 @@ pub(crate) struct Registry {
 struct Current {
     directory: Arc<Directory>,
     hosts: HashMap<AgentId, Hosted>,
-    /// The agents that run without asking.
     observed: HashMap<AgentId, Arc<ObservedBot>>,
     /// The hosted agents that have a key, because a turn looks them up by key.
     by_key: FxHashMap<AgentKey, Hosted>,
-    /// The orchestrator that answers people who write during a turn.
     orchestrator: Option<Arc<dyn Orchestrator>>,
 }
 
@@ -83,12 +80,10 @@ impl Registry {
         self.current.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the current directory.
     pub(crate) fn directory(&self) -> Arc<Directory> {
         Arc::clone(&self.read().directory)
     }
 
-    /// Returns the current directory, and whether there is an orchestrator.
     pub(crate) fn directory_and_orchestrator(&self) -> (Arc<Directory>, bool) {
         let current = self.read();
         (Arc::clone(&current.directory), current.orchestrator.is_some())
@@ -127,15 +122,18 @@ impl Registry {
         identities: Vec<Identity>,
         store: &dyn ChannelStore,
     ) -> Result<Changes, ApiError> {
+        // Keys are never given again, so they are kept in the store before the agent is used.
         let known: HashSet<AgentId> = store.agents().await?.into_iter().collect();
         for identity in &identities {
             if !known.contains(&identity.agent_id) {
                 store.add_agent(identity.agent_id.clone()).await?;
             }
         }
+        // Another process may have added agents, too, and the store decides about the order of their keys.
         let known = store.agents().await?;
         let (mut users, mut names) = (HashMap::new(), HashMap::new());
         for Identity { discord_user_id, agent_id, agent_name } in identities {
+            // An agent with the library's own account would hear its triggers as its own posts.
             if discord_user_id != moderator {
                 users.insert(agent_id.clone(), discord_user_id);
                 names.insert(agent_id, agent_name);
@@ -143,6 +141,7 @@ impl Registry {
         }
         let fresh = Directory::new(moderator, known, &users).with_names(names);
         let mut current = self.write();
+        // Said here, because such an agent is silent and nothing else says why.
         for agent in current.observed.keys().filter(|agent| fresh.key(agent).is_none()) {
             tracing::warn!(%agent, "an observed agent is not in the registry: it has no turns");
         }
@@ -174,19 +173,16 @@ impl Registry {
         was
     }
 
-    /// Returns the code that speaks for an agent, and its id.
     pub(crate) fn hosted(&self, agent: AgentKey) -> Option<(AgentId, Hosted)> {
         let current = self.read();
         let hosted = current.by_key.get(&agent)?.clone();
         Some((current.directory.name(agent)?.clone(), hosted))
     }
 
-    /// Returns the account of an agent.
     pub(crate) fn account(&self, agent: AgentKey) -> Option<Arc<dyn DiscordApi>> {
         Some(Arc::clone(&self.read().by_key.get(&agent)?.discord))
     }
 
-    /// Returns the key of a registered agent.
     pub(crate) fn key(&self, agent: &AgentId) -> Option<AgentKey> {
         self.read().directory.key(agent)
     }
@@ -196,28 +192,24 @@ impl Registry {
         self.read().directory.name(key).cloned()
     }
 
-    /// Returns an agent's id as the log shows it.
     pub(crate) fn log_name(&self, agent: AgentKey) -> AgentId {
         self.name(agent).unwrap_or_else(|| "unknown".into())
     }
 
-    /// Returns the library's own account.
     pub(crate) fn moderator(&self) -> Option<UserId> {
         self.directory().moderator()
     }
 
-    /// Returns the accounts of all registered agents.
     pub(crate) fn accounts(&self) -> Vec<UserId> {
         self.directory().accounts()
     }
 
-    /// Returns whether the message's author is an agent whose replies this process posts.
+    /// Returns whether the message's author is a hosted agent of this process.
     pub(crate) fn is_of_hosted(&self, message: &ChatMessage) -> bool {
         let directory = self.directory();
         matches!(directory.author(message), Author::Agent(agent) if directory.is_hosted(agent))
     }
 
-    /// Returns the observed agent with this account.
     pub(crate) fn observed_by_account(&self, user: UserId) -> Option<AgentKey> {
         let directory = self.directory();
         directory.of_user(user).filter(|agent| directory.observed(*agent).is_some())

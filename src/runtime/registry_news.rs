@@ -10,7 +10,6 @@ use crate::values::stage::DriverStage;
 /// The wait before a registry that could not be read is read again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Follows the changes that the registry reports.
 pub(super) struct RegistryNews<'r> {
     pub(super) runtime: &'r Arc<Runtime>,
 }

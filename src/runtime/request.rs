@@ -1,5 +1,5 @@
-//! A request to the chat or the store. The loop polls it as soon as it has begun. Only a request that has to wait gets
-//! memory of its own.
+//! A request to the chat or the store. The loop polls it as soon as it has begun, and moves it to memory of its own
+//! only if it has to wait.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,37 +21,31 @@ use crate::room::refused::is_refusal;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::{ChannelId, Clock};
 
-/// A request under way.
 pub(super) struct Request<'p> {
     /// Keeps the channel in memory until the outcome is reported.
     pub(super) room: RoomRef,
     pub(super) id: ActionId,
     pub(super) limits: Limits,
     pub(super) clock: &'p dyn Clock,
-    /// Told of each commit.
+    /// Learns the outcome of each commit.
     pub(super) trouble: &'p StoreTrouble,
     pub(super) asked: Asked<'p>,
-    /// Made when the request is not over at once.
     pub(super) time_out: Option<BoxFuture<'p, ()>>,
 }
 
-/// An action that ended.
 pub(super) struct Finished {
-    /// Keeps the channel in memory until its outcome is reported.
     pub(super) room: RoomRef,
     pub(super) id: ActionId,
     pub(super) outcome: Outcome,
 }
 
-/// What is asked for.
 pub(super) enum Asked<'p> {
-    /// Apart from the others, since every turn has two: it is polled as the store gave it.
+    /// A commit. Every turn has two, so the store's future is polled as it is.
     Commit(BoxFuture<'p, Result<Revision, CommitError>>),
-    /// `what` it is, for the log.
+    /// Any other request. `what` is its name for the log.
     Other { what: &'static str, asked: ReusableBoxFuture<'p, Result<Outcome, ApiError>> },
 }
 
-/// How an action is to be cut short.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) began: Timestamp,
@@ -60,16 +54,16 @@ pub(super) struct Limits {
 }
 
 impl Request<'_> {
-    /// Polls until there is an outcome, or the time is over.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
         let Self { room, limits, clock, trouble, asked, time_out, .. } = self;
         let ends = Ends { channel: room.id, limits, clock: *clock, trouble };
-        // The machine may have slept since it was polled first: beyond this the chat may have forgotten the nonce.
+        // The process may have stood still since the first poll. After this time the next owner may have posted the
+        // same part, and the chat may have forgotten the nonce.
         let waits = time_out.is_some();
         if limits.not_after.is_some_and(|limit| waits && clock.now() >= limit) {
             return Poll::Ready(asked.given_up(&ends));
         }
-        // See `host_code` for why that is safe.
+        // The module `host_code` says why this is safe.
         match catch_unwind(AssertUnwindSafe(|| asked.poll(context, room, &ends))) {
             Ok(Poll::Ready(outcome)) => return Poll::Ready(outcome),
             Ok(Poll::Pending) => {}
@@ -82,22 +76,21 @@ impl Request<'_> {
             return Poll::Pending;
         };
         let clock = *clock;
+        // Made only now, because most requests are over at their first poll and need no timer.
         let time_out = time_out.get_or_insert_with(|| clock.sleep_until(over_at));
         time_out.as_mut().poll(context).map(|()| asked.given_up(&ends))
     }
 
-    /// Waits for the outcome.
     pub(super) async fn wait(mut self) -> Finished {
         let outcome = poll_fn(|context| self.poll(context)).await;
         Finished { room: self.room, id: self.id, outcome }
     }
 }
 
-/// The memory of a request that is over.
+/// The memory of a request that is over, for the next one.
 pub(super) type Spare<'p> = ReusableBoxFuture<'p, Result<Outcome, ApiError>>;
 
 impl<'p> Asked<'p> {
-    /// Anything but a commit.
     pub(super) fn other(
         what: &'static str,
         spare: &mut Option<Spare<'p>>,
@@ -136,13 +129,11 @@ impl<'p> Asked<'p> {
         }
     }
 
-    /// No answer came in time.
     fn given_up(&self, ends: &Ends<'_>) -> Outcome {
         ends.failed(self.what(), &ApiError::new(ErrorKind::NoAnswer))
     }
 }
 
-/// A request to the store, in the log.
 pub(super) const STORE: &str = "the store";
 
 fn conclude_commit(
@@ -158,12 +149,13 @@ fn conclude_commit(
         }
         Err(CommitError::Conflict { .. }) => Outcome::Conflict,
         Err(CommitError::Elsewhere) => Outcome::Elsewhere,
+        // The record must not be overwritten, which the room treats like another process's.
         Err(CommitError::Barred(barred)) => {
             tracing::error!(%channel, %barred, "the record cannot be replaced");
             Outcome::Conflict
         }
         Err(CommitError::Store(error)) if is_refusal(error.kind()) => {
-            // Said once, and not with each of the attempts that follow.
+            // Logged once, and not with each attempt that follows.
             if room.lock().room.look().commit().refused.since().is_none() {
                 tracing::error!(
                     %channel,
@@ -178,7 +170,7 @@ fn conclude_commit(
     }
 }
 
-/// How a request ends.
+/// Converts the end of a request into an outcome, and logs failures.
 struct Ends<'r> {
     channel: ChannelId,
     limits: &'r Limits,
@@ -189,6 +181,7 @@ struct Ends<'r> {
 impl Ends<'_> {
     fn failed(&self, what: &'static str, error: &ApiError) -> Outcome {
         let channel = self.channel;
+        // Each channel once warned with each attempt. A fail-over of 400 channels wrote 204 lines.
         if what == STORE {
             self.trouble.failed(channel, error, self.clock.now());
         } else if error.kind() == ErrorKind::RateLimited {

@@ -8,21 +8,22 @@ use crate::ports::discord::HistoryRequest;
 use crate::settings::limits::{RETRIES, WORK_TIME};
 use crate::values::error::{ApiError, ErrorKind};
 
-/// The wait before the first repetition, where the other side did not say how long.
+/// The wait before the first retry, if the other side did not say how long.
 const BACK_OFF: Duration = Duration::from_millis(500);
 
-/// How long it is waited for the chat to say whether a channel exists. A slash command must be answered within three seconds.
+/// The time that the chat has to say whether a channel exists. A slash command must be answered within three seconds.
 const LOOK_FOR: Duration = Duration::from_secs(1);
 
 impl Runtime {
-    /// Whether the chat says that there is no such channel. A chat that is away, or that does not let us read, says nothing.
+    /// Returns whether the chat says that there is no such channel. A chat that is away, or that hides the channel,
+    /// says no such thing.
     pub(crate) async fn is_gone(&self, channel: ChannelId) -> bool {
         let request = HistoryRequest { channel, after: None, limit: 1 };
         let asked = self.within(LOOK_FOR, async { self.discord.history(request).await }).await;
         matches!(asked, Ok(Err(error)) if error.kind() == ErrorKind::Gone)
     }
 
-    /// Makes the request until it succeeds, cannot succeed, or too much time has passed.
+    /// Makes the request until it succeeds, cannot succeed, was repeated often enough, or has taken too much time.
     pub(crate) async fn retry<T, F>(&self, request: impl Fn() -> F) -> Result<T, ApiError>
     where
         F: Future<Output = Result<T, ApiError>>,
@@ -38,6 +39,7 @@ impl Runtime {
             };
             let next = self.clock.now() + error.retry_after().unwrap_or(back_off);
             back_off = back_off.saturating_mul(2);
+            // The other side may ask for a wait that ends after the limit.
             if left == 0 || next >= give_up || !error.kind().is_retryable() {
                 return Err(error);
             }

@@ -26,6 +26,7 @@ impl Runtime {
     pub(crate) fn own_lacks(&self, channel: ChannelId) -> OwnLacks {
         let write_bar = self.write_bar(channel, self.registry.moderator());
         let sees = write_bar.is_none_or(WriteBar::sees_channel);
+        // A moderator that does not see the channel cannot read its history either, so one lack is enough.
         let is_history_hidden = sees && self.reads_history(channel) == Some(false);
         OwnLacks { write_bar, is_history_hidden }
     }
@@ -37,6 +38,7 @@ impl Runtime {
         let keeps_turns = self.rooms.may_keep_turns(channel);
         let lacks = if keeps_turns { self.own_lacks(channel) } else { OwnLacks::NONE };
         let told = {
+            // The lock ends before the log line, whose subscriber is the host's code.
             let mut told = self.lacks.lock().unwrap_or_else(PoisonError::into_inner);
             let was = told.remove(&channel);
             if lacks != OwnLacks::NONE {
@@ -49,7 +51,6 @@ impl Runtime {
         }
     }
 
-    /// Returns what surely keeps this account from writing in the channel.
     pub(crate) fn write_bar(&self, channel: ChannelId, user: Option<UserId>) -> Option<WriteBar> {
         let user = user?;
         let bars = self.write_bars(channel, &[user]);
@@ -74,12 +75,11 @@ impl Runtime {
         self.catch_up.call(self.rooms.awaiting_agents().into_iter().filter(waits));
     }
 
-    /// Tells a channel in memory which agents may not write there.
     pub(crate) fn tell_rights(&self, cell: &Arc<RoomCell>) {
         self.update_cell(cell, None, |state, cx, now| self.look_at_rights(state, cx, now));
     }
 
-    /// Tells it under the cell's lock, so that later news is newer.
+    /// Does so under the cell's lock, so that later news is newer.
     pub(super) fn look_at_rights(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) {
         let channel = state.room.id();
         if !state.room.look().machine().view().mode().keeps_turns() {
@@ -91,6 +91,7 @@ impl Runtime {
             let key = cx.directory.of_user(user).filter(|_| bar.sees_channel());
             key.map(|key| (key, bar))
         };
+        // The machine's marks are compared with what holds now, so that each change is reported once.
         let barred: Vec<(AgentKey, WriteBar)> = bars.into_iter().filter_map(barred).collect();
         let known = state.room.look().machine().view().may_not_write().to_vec();
         let name = |agent| cx.directory.name(agent).map(AgentId::as_str);

@@ -22,47 +22,44 @@ pub(crate) struct RoomTable {
     timers: Arc<Timers>,
     slots: Mutex<FxHashMap<ChannelId, Slot>>,
     loading: Mutex<FxHashMap<ChannelId, Loading>>,
-    /// What waits for agents in channels that left memory.
     shelf: Shelf,
 }
 
-/// A channel on its way into memory.
 #[derive(Debug, Default)]
 struct Loading {
     lock: Arc<tokio::sync::Mutex<()>>,
-    /// How many guards share the lock. Counted under the table's lock: of two that are dropped at once, one is the last.
+    /// The number of guards that share the lock. It is counted under the table's lock, so that one of two guards that
+    /// are dropped at once is the last.
     guards: usize,
 }
 
-/// A channel that the store knows. Each field stands for itself, which takes less room than a value of several: there may
-/// be a million of them.
+/// A channel that the store knows. The fields are flat, because there may be a million, and nested ones take more.
 #[derive(Debug)]
 pub(super) enum Slot {
-    /// Only in the store, as an earlier process, or another one, left it.
+    /// The channel is only in the store, as an earlier process or another one left it.
     Stored {
-        /// Its record was looked at: nothing waits there.
+        /// `true` if its record was read, and nothing waits there.
         rests: bool,
     },
-    /// Only in the store, as this process left it.
+    /// The channel is only in the store, as this process left it.
     Parked {
-        /// It keeps no turns: what is said there does not matter.
+        /// `true` if it keeps no turns, so that messages there do not matter.
         is_closed: bool,
-        /// Something waits there for an agent that may have a turn.
+        /// `true` if something waits there for an agent that may have a turn.
         awaits_agents: bool,
-        /// The newest message, 0 for none. (A number takes less room than an option.)
+        /// The newest message. 0 means none, because an option takes more room.
         newest: u64,
-        /// See [`Epochs`].
         gap: u32,
         presence: u64,
     },
-    /// In memory, with the number of its users.
+    /// The channel is in memory. `pins` counts its users.
     Awake { cell: Arc<RoomCell>, pins: usize },
-    /// Its record cannot be used: everything is denied until an operator decides.
+    /// The record cannot be used. Everything is denied until an operator decides.
     Barred { why: Barred, sound: Option<Revision> },
 }
 
 impl Slot {
-    /// Whether the channel is or could be in memory, and may keep turns.
+    /// Returns whether the channel is or could be in memory, and may keep turns.
     const fn may_keep_turns(&self) -> bool {
         match self {
             Self::Stored { .. } | Self::Awake { .. } => true,
@@ -72,25 +69,21 @@ impl Slot {
     }
 }
 
-/// That a record cannot be used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bar {
-    /// The record's revision, where the store takes it for a sound one.
+    /// The record's revision, if the store considers it intact.
     pub(super) sound: Option<Revision>,
 }
 
-/// What is known of a parked channel beyond its record.
+/// The facts about a parked channel that its record does not have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parked {
-    /// The newest message, 0 for none: where no turns are kept, it alone is no reason to store anything. (A
-    /// number takes less room than an option.)
+    /// The newest message, or 0. In a channel without turns it alone is no reason to store anything.
     pub(super) newest: u64,
-    /// Up to what it was told of what concerns all channels.
     pub(super) epochs: Epochs,
 }
 
-/// The lock of a channel that is on its way into memory. It is forgotten when the last one who
-/// wanted it releases it.
+/// The lock of a channel that is being loaded. It is dropped with its last guard.
 pub(crate) struct LoadGuard<'a> {
     table: &'a RoomTable,
     channel: ChannelId,
@@ -124,7 +117,7 @@ impl RoomTable {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The lock to hold while a room for this channel is made, so that there is never a second one.
+    /// Returns the guard to hold while a room for this channel is made, so that there is never a second one.
     pub(crate) fn load_guard(&self, channel: ChannelId) -> LoadGuard<'_> {
         let mut loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
         let Loading { lock, guards } = loading.entry(channel).or_default();
@@ -132,7 +125,6 @@ impl RoomTable {
         LoadGuard { table: self, channel, lock: Arc::clone(lock) }
     }
 
-    /// Takes note of what the store knows.
     pub(crate) fn know(&self, channels: Vec<ChannelId>) {
         let mut slots = self.slots();
         slots.reserve(channels.len());
@@ -141,32 +133,34 @@ impl RoomTable {
         }
     }
 
-    /// These channels came from another process: what is known of them beyond the store is of no account. Those in memory were
-    /// released before.
+    /// Handles channels that came from another process. Everything known of them beyond the store is dropped. Those in
+    /// memory were released before.
     pub(crate) fn came(&self, channels: &[ChannelId]) {
         let mut slots = self.slots();
         for channel in channels {
+            // Unposted texts of an earlier term must not come back with the channel.
             self.shelf.take(*channel);
             let slot = slots.entry(*channel).or_insert(Slot::Stored { rests: false });
+            // A room in memory is released by its last user.
             if !matches!(slot, Slot::Awake { .. }) {
                 *slot = Slot::Stored { rests: false };
             }
         }
     }
 
-    /// Whether the channel was ever given a mode.
+    /// Returns whether the channel ever had a mode.
     pub(crate) fn is_known(&self, channel: ChannelId) -> bool {
         self.slots().contains_key(&channel)
     }
 
-    /// All channels that the store knows, in ascending order.
+    /// Returns all channels that the store knows, in ascending order.
     pub(crate) fn known(&self) -> Vec<ChannelId> {
         let mut known: Vec<_> = self.slots().keys().copied().collect();
         known.sort_unstable();
         known
     }
 
-    /// The channels that are not in memory, could be, and may keep turns.
+    /// Returns the channels that are not in memory, could be, and may keep turns.
     pub(crate) fn asleep(&self) -> Vec<ChannelId> {
         let slots = self.slots();
         let is_awake = |slot: &Slot| matches!(slot, Slot::Awake { .. });
@@ -174,17 +168,17 @@ impl RoomTable {
         asleep.map(|(channel, _)| *channel).collect()
     }
 
-    /// Whether turns are kept in the channel, as far as that is known without its record.
+    /// Returns whether turns are kept in the channel, as far as that is known without its record.
     pub(crate) fn may_keep_turns(&self, channel: ChannelId) -> bool {
         let cell = match self.slots().get(&channel) {
             Some(Slot::Awake { cell, .. }) => Arc::clone(cell),
             slot => return slot.is_some_and(Slot::may_keep_turns),
         };
-        // Outside the table's lock.
+        // The cell is locked outside of the table's lock.
         cell.lock().room.look().machine().view().mode().keeps_turns()
     }
 
-    /// The channels that are not in memory, and in which something waits for an agent that may have a turn.
+    /// Returns the channels that are not in memory, and in which something waits for an agent that may have a turn.
     pub(crate) fn awaiting_agents(&self) -> Vec<ChannelId> {
         let slots = self.slots();
         let awaiting = slots
@@ -193,29 +187,29 @@ impl RoomTable {
         awaiting.map(|(channel, _)| *channel).collect()
     }
 
-    /// Whether something waits in the channel, as far as the table knows.
+    /// Returns whether something waits in the channel, as far as the table knows.
     pub(super) fn need(&self, channel: ChannelId) -> Need {
         match self.slots().get(&channel) {
             Some(Slot::Awake { .. } | Slot::Parked { awaits_agents: true, .. }) => Need::Busy,
             Some(Slot::Stored { rests: false }) => Need::Unknown,
-            // It left memory at rest.
+            // Nothing waited when it left memory.
             Some(Slot::Stored { rests: true } | Slot::Parked { .. } | Slot::Barred { .. })
             | None => Need::Rests,
         }
     }
 
-    /// The record of the channel was looked at, and nothing waits there.
+    /// Records that nothing waits in the channel, according to its record.
     pub(super) fn rests(&self, channel: ChannelId) {
         if let Some(Slot::Stored { rests }) = self.slots().get_mut(&channel) {
             *rests = true;
         }
     }
 
-    /// The channel, where it is in memory.
+    /// Returns the channel, if it is in memory.
     ///
     /// # Errors
     ///
-    /// Why its record cannot be used.
+    /// Fails with the reason why its record cannot be used.
     pub(super) fn find(self: &Arc<Self>, channel: ChannelId) -> Result<Found, CallError> {
         match self.slots().get_mut(&channel) {
             None => Ok(Found::Unknown),
@@ -224,7 +218,6 @@ impl RoomTable {
         }
     }
 
-    /// The channel's record cannot be used.
     pub(super) fn bar(
         &self,
         channel: ChannelId,
@@ -236,7 +229,6 @@ impl RoomTable {
         why.into()
     }
 
-    /// Why the channel's record cannot be used, if it cannot.
     pub(super) fn barred(&self, channel: ChannelId) -> Option<Bar> {
         match self.slots().get(&channel)? {
             Slot::Barred { sound, .. } => Some(Bar { sound: *sound }),
@@ -244,7 +236,7 @@ impl RoomTable {
         }
     }
 
-    /// From now on every task can get hold of this room.
+    /// Adds the room to the table. From now on every task can use it.
     pub(super) fn publish(self: &Arc<Self>, cell: &Arc<RoomCell>) -> RoomRef {
         self.slots().insert(cell.id, Slot::Awake { cell: Arc::clone(cell), pins: 1 });
         RoomRef { table: Arc::clone(self), cell: Arc::clone(cell) }
@@ -260,17 +252,14 @@ impl RoomTable {
         }
     }
 
-    /// What waited for agents in the channel when it left memory.
     pub(super) fn leftovers(&self, channel: ChannelId) -> Option<Leftovers> {
         self.shelf.take(channel)
     }
 
-    /// The channel in memory, if it is there.
     pub(crate) fn awake(self: &Arc<Self>, channel: ChannelId) -> Option<RoomRef> {
         self.slots().get_mut(&channel).and_then(|slot| self.pin(slot))
     }
 
-    /// The channels in memory.
     pub(crate) fn all_awake(self: &Arc<Self>) -> Vec<RoomRef> {
         self.slots().values_mut().filter_map(|slot| self.pin(slot)).collect()
     }
@@ -285,8 +274,8 @@ impl RoomTable {
         }
     }
 
-    /// One holder fewer of the channel. Once there is none and it rests, it leaves memory. All that happens
-    /// under the table's lock, so that of two who release it at once, one is the last.
+    /// Handles the end of one use of the channel. After the last one, a channel at rest leaves memory. All of it
+    /// happens under the table's lock, so that one of two users that end at once is the last.
     fn park(&self, cell: &Arc<RoomCell>) {
         let mut slots = self.slots();
         let Some(slot) = slots.get_mut(&cell.id) else {
@@ -304,20 +293,21 @@ impl RoomTable {
             | Slot::Parked { .. }
             | Slot::Barred { .. } => return,
         }
-        // There is no other user: the lock is not waited for.
+        // There is no other user, so this does not wait.
         let mut state = cell.lock();
         let is_taken_over = state.room.look().commit().is_taken_over();
         if !is_taken_over && !state.is_at_rest() {
             return;
         }
-        // A room that left memory has no deadline: the driver would wake for it again and again.
+        // A deadline that stayed would wake the driver again and again.
         self.timers.set(cell.id, state.due.take(), None);
+        // The record is another process's now, so no fact about it counts any more.
         if is_taken_over {
             *slot = Slot::Stored { rests: false };
             return;
         }
         if state.room.look().commit().is_damaged() {
-            // No operator gave it a mode.
+            // It is damaged, and no operator has given it a mode.
             let sound = state.room.look().commit().stored();
             *slot = Slot::Barred { why: Barred::Damaged, sound };
             return;
@@ -327,29 +317,31 @@ impl RoomTable {
         let Epochs { gap, presence } = state.epochs;
         let awaits_agents = state.room.look().awaits_agents();
         *slot = Slot::Parked { is_closed, awaits_agents, newest, gap, presence };
+        // No record has them, and after about ten minutes of rest they were once lost.
         if let Some(inbox) = state.room.inbox() {
             self.shelf.keep(cell.id, inbox.take_leftovers());
         }
         if state.room.look().commit().stored().is_none() {
-            // It was never given anything to remember.
+            // There was never anything to store.
             slots.remove(&cell.id);
         }
     }
 
-    /// The channel is not in the table any more; those who hold its room cannot change anything. Returns whether
-    /// it was there.
+    /// Removes the channel from the table. Users of its room cannot change anything. Returns whether it was there.
     pub(crate) fn forget(&self, channel: ChannelId) -> bool {
         let forgotten = self.slots().remove(&channel);
         self.shelf.take(channel);
         if let Some(Slot::Awake { cell, .. }) = &forgotten {
+            // The room may still be in use, and must have no deadline any more.
             self.timers.set(channel, cell.lock().due.take(), None);
         }
         forgotten.is_some()
     }
 
-    /// Another process has taken the channel over: its next event reads it anew. Returns whether the room was in the table.
+    /// Releases a room that another process has taken over. Its next event loads it again. Returns whether it was here.
     pub(crate) fn release_taken_over(&self, cell: &Arc<RoomCell>) -> bool {
-        // Before the table: a room asks the adapter, and the adapter may ask the table.
+        // Locked before the table, because a room asks the adapter, and the adapter may ask the table under a lock of
+        // its own. The other order once ended in a deadlock.
         let mut state = cell.lock();
         let mut slots = self.slots();
         if let Some(slot @ Slot::Awake { .. }) = slots.get_mut(&cell.id) {
@@ -364,35 +356,32 @@ impl RoomTable {
     }
 }
 
-/// Whether something waits in a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
     Busy,
     Rests,
-    /// Its record says it.
+    /// Only its record shows it.
     Unknown,
 }
 
-/// What the table has of a channel.
 pub(super) enum Found {
     Awake(RoomRef),
-    /// Only the store has it.
     Asleep,
     Unknown,
 }
 
-/// A channel that is held in memory. When the last one who holds it drops this, and it rests, it leaves
-/// memory.
+/// A use of a channel in memory. When the last one is dropped and the channel is at rest, it leaves memory.
 pub(crate) struct RoomRef {
     table: Arc<RoomTable>,
     cell: Arc<RoomCell>,
 }
 
 impl RoomRef {
-    /// Holds the same room once more, also one that the table does not have any more: what it began still ends in it.
+    /// Adds a use of the same room, even if the table no longer has it, because its actions still end in it.
     pub(super) fn again(&self) -> Self {
         let mut slots = self.table.slots();
         if let Some(Slot::Awake { cell, pins }) = slots.get_mut(&self.cell.id) {
+            // Another room may stand at its place, for example after an erasure.
             *pins += usize::from(Arc::ptr_eq(cell, &self.cell));
         }
         Self { table: Arc::clone(&self.table), cell: Arc::clone(&self.cell) }

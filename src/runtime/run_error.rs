@@ -40,7 +40,7 @@ pub enum RunError {
         owner.as_ref().map_or("the library itself", AgentId::as_str)
     )]
     SharedAccount {
-        /// The agent whose account is also another agent's.
+        /// The agent that shares its account with another agent.
         agent: AgentId,
         /// The agent that has the account. `None` for the library.
         owner: Option<AgentId>,

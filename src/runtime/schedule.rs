@@ -11,7 +11,6 @@ use super::timers::Timers;
 /// Calls the driver for rooms that may have an action to offer, and keeps the deadlines of the others.
 pub(crate) struct Schedule {
     timers: Arc<Timers>,
-    /// Rooms that may have an action to offer.
     ready: mpsc::UnboundedSender<Arc<RoomCell>>,
     texts: Arc<TextBudget>,
 }
@@ -25,13 +24,13 @@ impl Schedule {
         Self { timers, ready, texts }
     }
 
-    /// An event has changed the room: its deadline moves, those who waited are told, and the driver is called where
-    /// the room may have something to do.
+    /// Handles a change of the room: moves its deadline, notifies waiters, and calls the driver if the room may have an
+    /// action.
     pub(super) fn after_event(&self, cell: &Arc<RoomCell>, state: &mut CellState) {
         self.texts.note(&mut state.texts, &state.room);
-        // The driver makes room where the texts of all channels take too much.
+        // The driver drops texts if those of all channels take too much memory.
         if state.room.look().may_act() || self.texts.is_spent() {
-            // It moves the deadline once it has looked at the room.
+            // The driver moves the deadline after it has looked at the room.
             self.call_driver(cell, state);
             state.release_waiters();
         } else {
@@ -39,10 +38,12 @@ impl Schedule {
         }
     }
 
-    /// The same, where the driver has just looked at the room.
+    /// Like `after_event`, for a room that the driver has just looked at.
     pub(super) fn after_look(&self, cell: &Arc<RoomCell>, state: &mut CellState) {
+        // A room that was taken over has nothing to wait for, and its deadline would wake the driver for ever.
         let is_ours = !state.room.look().commit().is_taken_over();
         let due = if is_ours { state.room.look().next_deadline() } else { None };
+        // Most events leave the deadline as it is, and the queue's lock is that of all channels.
         if due != state.due {
             self.timers.set(cell.id, state.due, due);
             state.due = due;
@@ -50,11 +51,10 @@ impl Schedule {
         state.release_waiters();
     }
 
-    /// The driver is to look at the room.
     pub(super) fn call_driver(&self, cell: &Arc<RoomCell>, state: &mut CellState) {
         if !state.is_ready {
             state.is_ready = true;
-            // The receiver is gone only when the driver is: then nothing is done any more.
+            // The receiver is gone only after the driver, and then nothing is done any more.
             let _ = self.ready.send(Arc::clone(cell));
         }
     }

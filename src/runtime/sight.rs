@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::ChatMessage;
 
-/// Knows whether the host reports anything at all, and whether people's messages come without any content.
 #[derive(Debug, Default)]
 pub(crate) struct Sight {
     told: AtomicBool,
@@ -19,7 +18,6 @@ impl Sight {
         self.told.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether the host has ever reported anything of the chat.
     pub(crate) fn is_told(&self) -> bool {
         self.told.load(Ordering::Relaxed)
     }

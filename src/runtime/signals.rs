@@ -18,7 +18,6 @@ use crate::room::directory::Directory;
 use crate::runtime::events::{ChannelEvent, EventOrLag, LostReply};
 use crate::{AgentId, ChannelId};
 
-/// Performs signals, and tells listeners what they are of.
 pub(super) struct Signals<'a> {
     pub(super) events: &'a broadcast::Sender<EventOrLag>,
     pub(super) recognition: &'a Recognition,
@@ -28,9 +27,9 @@ pub(super) struct Signals<'a> {
 }
 
 impl Signals<'_> {
-    /// Returns whether there were any.
+    /// Performs the room's signals. Returns whether there were any.
     pub(super) fn perform(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) -> bool {
-        // Mostly there is none.
+        // Usually there are none.
         let any = state.room.look().has_signals();
         if any {
             self.perform_all(state, cx, now);
@@ -38,8 +37,9 @@ impl Signals<'_> {
         any
     }
 
-    #[inline(never)] // The usual case, where there is none, stays short.
+    #[inline(never)] // This keeps the usual case short, in which there are none.
     fn perform_all(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) {
+        // Looked up once, because publishing costs more than the rest of a transition.
         let has_listeners = self.events.receiver_count() > 0;
         loop {
             while let Some(news) = state.room.next_news() {
@@ -61,6 +61,7 @@ impl Signals<'_> {
                     if let Some(link) = state.link(id) {
                         link.cancel();
                         self.leaving.add(drop_at, Arc::clone(link));
+                        // The room keeps no time for it any more, so the driver must look at its deadline.
                         self.timers.wake();
                     }
                 }
@@ -79,6 +80,7 @@ impl Signals<'_> {
                 Signal::Slow(id) => state.link(id).into_iter().for_each(|link| link.mark_slow()),
                 Signal::Inject { id, agent, messages } => {
                     let link = state.link(id);
+                    // An agent that has returned takes no more. Only the ids that it took count.
                     let ids = messages.into_iter().map_while(|message| {
                         let id = message.id;
                         link.is_some_and(|link| link.inject(message)).then_some(id)
@@ -89,6 +91,7 @@ impl Signals<'_> {
                     }
                 }
                 Signal::TellDeferred { key, turn } => {
+                    // The caller may have stopped waiting. The room then wakes the agent in another way.
                     let at = state.deferrals.iter().position(|(known, _)| *known == key);
                     let told =
                         at.is_some_and(|at| state.deferrals.swap_remove(at).1.send(turn).is_ok());
@@ -103,6 +106,7 @@ impl Signals<'_> {
 
     fn count(&self, state: &mut CellState, transition: &Transition) {
         let is_left = transition.from != transition.to;
+        // A change within a phase ends no stay in it.
         self.counts.changed(transition, state.phase_since.filter(|_| is_left));
         if is_left {
             state.phase_since = Some(transition.at);
@@ -119,7 +123,7 @@ impl Signals<'_> {
         let channel = room.id();
         match news {
             Announcement::Transition(transition) => {
-                // Without a fingerprint no reply is to be recognised.
+                // Without a fingerprint no reply can be recognised.
                 if room.look().machine().config().confirmation.fingerprint_length > 0 {
                     self.note_recognition(channel, directory, &transition);
                 }
@@ -130,7 +134,7 @@ impl Signals<'_> {
             }
             Announcement::Missed(changes) => {
                 tracing::warn!(%channel, changes, "listeners are not told of older changes: the store took none of them for too long");
-                // A channel without a listener is fine.
+                // It is no error if no listener exists.
                 let _ = self.events.send(EventOrLag::Lagged(changes));
             }
         }
@@ -140,12 +144,12 @@ impl Signals<'_> {
         let Lost { agent, run, posted, parts, failure } = *lost;
         let agent = directory.name(agent).cloned().unwrap_or_else(|| "unknown".into());
         let lost = LostReply { channel, agent, run, posted, parts, failure };
-        // It is no error when the host has no listener.
+        // As above.
         let _ = self.events.send(EventOrLag::ReplyLost(lost));
     }
 
     fn note_recognition(&self, channel: ChannelId, directory: &Directory, transition: &Transition) {
-        // Of an observed agent no text is reported that could be recognised.
+        // An observed agent's host reports no text that could be recognised.
         if transition.agent.is_some_and(|agent| directory.observed(agent).is_some()) {
             return;
         }
@@ -164,13 +168,12 @@ impl Signals<'_> {
 
     fn publish(&self, channel: ChannelId, directory: &Directory, transition: &Transition) {
         let agent = transition.agent.and_then(|key| directory.name(key)).cloned();
-        // A channel without a listener is fine.
         let event = ChannelEvent { channel, agent, transition: *transition };
         let _ = self.events.send(EventOrLag::Transition(event));
     }
 }
 
-/// What a person who runs the bot should know of.
+/// Returns the log line of a cause that an operator should know.
 #[expect(clippy::wildcard_enum_match_arm, reason = "what is not named here is no trouble")]
 const fn trouble(cause: Cause) -> Option<&'static str> {
     Some(match cause {
@@ -187,7 +190,8 @@ const fn trouble(cause: Cause) -> Option<&'static str> {
     })
 }
 
-/// Whether it is why a channel that is in order is silent, or what a person did to it: who reads the log of a silent bot looks for that.
+/// Returns whether the cause explains why a healthy channel is silent, or what a person did to it. Operators look for
+/// these in the log of a silent bot.
 const fn is_news(cause: Cause) -> bool {
     matches!(
         cause,
@@ -203,7 +207,6 @@ const fn is_news(cause: Cause) -> bool {
     )
 }
 
-/// What is told of it.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others are named by their cause")]
 const fn news(cause: Cause) -> &'static str {
     match cause {
@@ -215,11 +218,11 @@ const fn news(cause: Cause) -> &'static str {
     }
 }
 
-/// Agents are named by their ids. The phase before tells what an agent was doing.
+/// Logs a transition. Agents are named by their ids, and `was` shows what an agent was doing.
 fn log(channel: ChannelId, directory: &Directory, transition: &Transition) {
     let Transition { from, to, cause, turn, .. } = *transition;
     let agent = || transition.agent.and_then(|key| directory.name(key)).map(AgentId::as_str);
-    // Of an agent that the library calls its failure was logged when it returned.
+    // The failure of a hosted agent was logged when its call returned.
     let is_told = || {
         cause == Cause::RunFailed
             && transition.agent.is_some_and(|agent| directory.is_hosted(agent))

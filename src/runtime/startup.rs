@@ -17,10 +17,11 @@ use crate::{DiscordApi, UserId};
 /// The wait before a chat that did not answer at the start is asked again.
 const START_AGAIN: Duration = Duration::from_secs(10);
 
-/// An account that the library acts as. A chat that is away is waited for; one that refuses is not.
+/// Asks for an account that the library acts as. It waits for a chat that is away, and fails if the chat refuses.
 async fn own_account(runtime: &Runtime, discord: &dyn DiscordApi) -> Result<UserId, ApiError> {
     loop {
         match runtime.retry(|| discord.me()).await {
+            // A bot often starts before its network.
             Err(error) if error.kind().is_retryable() => {
                 tracing::warn!(%error, "the chat did not answer; trying again");
                 runtime.clock.sleep_until(runtime.clock.now() + START_AGAIN).await;
@@ -31,8 +32,8 @@ async fn own_account(runtime: &Runtime, discord: &dyn DiscordApi) -> Result<User
 }
 
 impl Runtime {
-    /// Reads the registry; returns the agents that are gone and those that are new. One read at a time, so that the newest list
-    /// stays. The chat is asked for the own account once: a change of the registry needs no chat.
+    /// Reads the registry. Returns the agents that are gone and those that are new. One read is made at a time, so that
+    /// the newest list stays. It asks for the own account once, because a change of the registry needs no chat.
     pub(crate) async fn load_registry(&self) -> Result<Changes, RunError> {
         let _one_at_a_time = self.registry.start_load().await;
         let moderator = match self.registry.moderator() {
@@ -50,14 +51,13 @@ impl Runtime {
         in_time(self, loaded).await.map_err(RunError::Channels)
     }
 
-    /// Reads the registry again; agents that are gone leave every channel that is awake, and those that are new come into
-    /// every channel, as their accounts may have been there all the time: where a person waits for a second agent, it is
-    /// asked at once and not when the members happen to be read again.
+    /// Reads the registry again. Agents that are gone leave every channel in memory. New ones join every channel,
+    /// because their accounts may have been there all the time, and a person may wait for a second agent.
     pub(crate) async fn reload_registry(&self) -> Result<(), RunError> {
         let Changes { gone, new } = self.load_registry().await?;
         for room in self.rooms.all_awake() {
             for agent in &gone {
-                // The machine refuses no agent that leaves.
+                // The machine never refuses this.
                 let _ = self.submit(&room, &Input::MemberLeft(*agent));
             }
         }
@@ -69,7 +69,6 @@ impl Runtime {
     }
 }
 
-/// The persona that the account is, if it is one.
 pub(super) fn persona_of(discord: &dyn DiscordApi) -> Option<(UserId, String)> {
     caught("a persona", || discord.persona()).flatten()
 }
@@ -80,6 +79,7 @@ async fn register_hosts(runtime: &Runtime, moderator: UserId) -> Result<(), RunE
     let known = in_time(runtime, known).await.map_err(RunError::Identities)?;
     for (agent_id, discord) in runtime.registry.hosts() {
         let is_registered = known.iter().any(|identity| identity.agent_id == agent_id);
+        // A persona has no account that could be registered.
         if is_registered || persona_of(&*discord).is_some() {
             continue;
         }
@@ -88,7 +88,7 @@ async fn register_hosts(runtime: &Runtime, moderator: UserId) -> Result<(), RunE
             RunError::Account { agent: agent_id.clone(), source: error }
         })?;
         if discord_user_id == moderator {
-            // It would never have a turn, and nothing would say why.
+            // The agent would never have a turn, and nothing would say why.
             return Err(RunError::SharedAccount { agent: agent_id, owner: None });
         }
         let agent_name = agent_id.as_str().to_owned();
@@ -105,8 +105,8 @@ async fn register_hosts(runtime: &Runtime, moderator: UserId) -> Result<(), RunE
     Ok(())
 }
 
-/// Adds the personas that speak for hosted agents: they stand in no registry. What is registered gives way to them where
-/// people, or the library, could not tell the two apart.
+/// Adds the personas of hosted agents, which are in no registry. A registered agent gives way to a persona if people,
+/// or the library, could not tell the two apart.
 fn add_personas(runtime: &Runtime, identities: Vec<Identity>) -> Result<Vec<Identity>, RunError> {
     let fold = |it: Identity| (folded(&it.agent_name), it);
     let mut identities: Vec<_> = identities.into_iter().map(fold).collect();
@@ -131,7 +131,7 @@ fn add_personas(runtime: &Runtime, identities: Vec<Identity>) -> Result<Vec<Iden
     Ok(identities.into_iter().map(|(_, it)| it).chain(personas).collect())
 }
 
-/// A store that does not answer is a store that failed.
+/// Waits for the store. If it does not answer in time, it has failed.
 pub(super) async fn in_time<T>(
     runtime: &Runtime,
     asked: impl Future<Output = Result<T, ApiError>>,

@@ -15,14 +15,14 @@ use super::host_code::{answered, caught};
 use super::tally::Counts;
 use crate::{AgentError, Clock};
 
-/// The longest step that nothing is said of: the driver serves no channel meanwhile.
+/// The longest step without a warning. The driver serves no channel during a step.
 const STEP_MAX: Duration = Duration::from_secs(1);
 
-/// Begins what it is given, on a task of its own.
+/// Runs the given future on a task of its own.
 pub(crate) type SpawnCalls = Arc<dyn Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync>;
 
-/// Waits for something of the host's. `told` learns how long a step of it took, where that is too long: it is counted, too. `begins`: when
-/// the first step begins, where that is known; reading a clock costs as much as a small step.
+/// Waits for a future of the host. `told` gets the time of each step that is too long, and the step is counted.
+/// `begins` is the start of the first step if it is known, because reading a clock costs as much as a small step.
 pub(super) fn watched<T>(
     clock: &dyn Clock,
     counts: &Counts,
@@ -42,11 +42,12 @@ pub(super) fn watched<T>(
     })
 }
 
-/// Waits for something that the host spawns. What is not waited for any more ends before its next step. A panic in it goes on here.
+/// Waits for a future that the host spawns. If it is no longer waited for, it ends before its next step. A panic in it
+/// goes on here.
 ///
 /// # Errors
 ///
-/// What was spawned was dropped before it was over.
+/// Fails if the spawned future was dropped before it was over.
 pub(super) async fn elsewhere<T: Send + 'static>(
     spawn: &SpawnCalls,
     work: BoxFuture<'static, T>,
@@ -56,13 +57,15 @@ pub(super) async fn elsewhere<T: Send + 'static>(
         let mut work = AssertUnwindSafe(work).catch_unwind();
         let done = tokio::select! {
             biased;
+            // The run was cancelled or dropped. A spawned call must not go on beside the next turn.
             () = answer.closed() => return,
             done = &mut work => done,
         };
-        // It may be the host's code that runs now: who waits learns of the end when nothing is left.
+        // Dropping the future may run the host's code, so the waiter learns of the end after that.
         drop(work);
         let _ = answer.send(done);
     };
+    // A panic here would end the host's task.
     let call = answered("the end of a spawned call", call).map(drop);
     caught("the function given to Builder::spawn_calls", || spawn(Box::pin(call)));
     match waiting.await {

@@ -1,5 +1,5 @@
-//! Whether the store takes records, and whether requests wait for their pace. That is said once, not by each channel and with each
-//! attempt.
+//! Knows whether the store takes records, and whether requests wait for their pace. Both are logged once, and not for
+//! each channel and attempt.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -13,52 +13,50 @@ use dirigent_core::Timestamp;
 use crate::ChannelId;
 use crate::values::error::ApiError;
 
-/// The commits that failed since the last one that was made.
+/// The commits that failed since the last success.
 #[derive(Debug, Default)]
 pub(crate) struct StoreTrouble {
-    /// Looked at with each commit, without the lock.
+    /// Read with each commit, without the lock.
     is_any: AtomicBool,
     ongoing: Mutex<Option<Ongoing>>,
     limited: Mutex<Limited>,
 }
 
-/// Requests that were to wait, since that was said.
 #[derive(Debug, Default)]
 struct Limited {
     said_at: Option<Timestamp>,
     requests: u64,
 }
 
-/// How often it is said that requests are to wait.
+/// The interval of that log line.
 const SAID_EVERY: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 struct Ongoing {
     since: Timestamp,
     attempts: u64,
-    /// The channels whose newest attempt failed, with the time and the reason.
+    /// The channels with a failed newest attempt, its time and its reason.
     failing: HashMap<ChannelId, (Timestamp, Arc<str>)>,
-    /// What was said; a store that fails in many ways is not quoted without end.
+    /// The causes that were logged. Their number is limited, because a store may fail in many ways.
     said: Vec<Arc<str>>,
 }
 
-/// How many channels are remembered, each with its reason.
+/// The most channels that are remembered, each with its reason.
 const FAILING_MAX: usize = 64;
-/// A channel that has not been tried for this long is none that fails: another process may act for it.
+/// A channel without an attempt for this long does not count as failing, because another process may act for it.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
 
-/// How many causes are said.
 const SAID_MAX: usize = 8;
 
 impl StoreTrouble {
-    /// Why the newest attempt of this channel failed, if it has not succeeded since.
+    /// Returns why the newest attempt of this channel failed, if none has succeeded since.
     pub(crate) fn why(&self, channel: ChannelId) -> Option<Arc<str>> {
         let ongoing = self.ongoing.lock().unwrap_or_else(PoisonError::into_inner);
         ongoing.as_ref()?.failing.get(&channel).map(|(_, why)| Arc::clone(why))
     }
 
-    /// A request is to wait: the chat allows no more, or the account's own pace does not. While a process that took over many channels
-    /// reads what was said there, that happens to most of them.
+    /// Records that a request has to wait, because the chat or the account's own pace allows no more. This happens to
+    /// most requests while a process that took over many channels reads their histories.
     pub(super) fn limited(&self, what: &'static str, channel: ChannelId, now: Timestamp) {
         tracing::debug!(%channel, "a request is to wait: {what}");
         let mut limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,6 +66,7 @@ impl StoreTrouble {
         }
         let requests = std::mem::take(&mut limited.requests);
         limited.said_at = Some(now);
+        // The log's subscriber is the host's code, and may use the library.
         drop(limited);
         tracing::warn!(
             requests,
@@ -83,6 +82,7 @@ impl StoreTrouble {
             || Ongoing { since: now, attempts: 0, failing: HashMap::new(), said: Vec::new() };
         let trouble = ongoing.get_or_insert_with(fresh);
         trouble.attempts += 1;
+        // A store that fails for all channels must not fill memory with their names.
         if trouble.failing.len() < FAILING_MAX || trouble.failing.contains_key(&channel) {
             trouble.failing.insert(channel, (now, Arc::clone(&why)));
         }
@@ -101,7 +101,7 @@ impl StoreTrouble {
         }
     }
 
-    /// A record of this channel was stored. The trouble is over once no channel has it.
+    /// Records that a record of this channel was stored. The trouble is over once no channel has it.
     pub(super) fn succeeded(&self, channel: ChannelId, now: Timestamp) {
         if !self.is_any.load(Ordering::Acquire) {
             return;
@@ -123,7 +123,7 @@ impl StoreTrouble {
     }
 }
 
-/// The innermost words of an error, which hold no message text and no secret ([`ApiError::with_source`]).
+/// Returns the innermost messages of an error. They contain no message text and no secret ([`ApiError::with_source`]).
 fn cause_of(error: &ApiError) -> String {
     let mut source = error.source();
     if source.is_none() {

@@ -55,6 +55,7 @@ impl Surroundings for Runtime {
         let remembered = || {
             let room = self.rooms.awake(channel)?;
             let mut state = room.lock();
+            // While events may be missing, memory is not up to date. A transcript was once given from it.
             if state.room.look().may_miss_messages() {
                 return None;
             }
@@ -75,6 +76,7 @@ impl Surroundings for Runtime {
         let reading = self.discord.history(request);
         let page = self.within(self.settings.time_limits.request, reading).await??;
         let mut said = said_of(&self.registry.directory(), &self.settings, page);
+        // A page that is older than a change is not kept. One once hid what had been said since.
         if let Some((changes, room)) = before.zip(self.rooms.awake(channel)) {
             if let Some(inbox) = room.lock().room.inbox() {
                 inbox.texts_mut().recall(&said, changes);
@@ -115,7 +117,7 @@ impl Surroundings for Runtime {
     }
 }
 
-/// What of a page is talk, oldest first, with the names of agents. A word that stops or resumes the channel is none.
+/// Returns the conversation on a page, oldest first, with the names of agents. It has no stop and resume words.
 fn said_of(
     directory: &Directory,
     settings: &Settings,

@@ -132,7 +132,6 @@ impl PhaseTimes {
     }
 }
 
-/// The counters.
 #[derive(Debug)]
 pub(crate) struct Counts {
     causes: [AtomicU64; Cause::ALL.len()],
@@ -161,12 +160,10 @@ impl Counts {
         })
     }
 
-    /// Counts a report of progress.
     pub(crate) fn reported(&self) {
         self.reports.fetch_add(1, Relaxed);
     }
 
-    /// Counts a step of the host's code that took too long.
     pub(super) fn took_long(&self) {
         self.long_steps.fetch_add(1, Relaxed);
     }

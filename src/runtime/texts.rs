@@ -41,6 +41,7 @@ impl TextBudget {
         if bytes != share.as_ref().map_or(0, |share| share.bytes) {
             let budget = Arc::clone(self);
             let share = share.get_or_insert(TextShare { budget, bytes: 0 });
+            // Added first, so that the sum does not fall below zero in between.
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
             self.bytes.fetch_sub(share.bytes, Ordering::Relaxed);
             share.bytes = bytes;

@@ -8,7 +8,6 @@ use tokio::sync::Notify;
 
 use crate::ChannelId;
 
-/// The deadlines of all channels.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     due: Mutex<BTreeSet<(Timestamp, ChannelId)>>,
@@ -17,7 +16,6 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// Moves a channel's deadline.
     pub(crate) fn set(&self, channel: ChannelId, old: Option<Timestamp>, new: Option<Timestamp>) {
         if old == new {
             return;
@@ -31,13 +29,13 @@ impl Timers {
             return;
         };
         due.insert((new, channel));
+        // The driver sleeps until the earliest deadline, so only an earlier one concerns it.
         if first.is_none_or(|first| new < first) {
             drop(due);
             self.changed.notify_one();
         }
     }
 
-    /// Notifies the driver that something else may be due earlier now.
     pub(crate) fn wake(&self) {
         self.changed.notify_one();
     }
@@ -47,13 +45,12 @@ impl Timers {
         due.first().map(|(at, _)| *at)
     }
 
-    /// Returns the channels whose deadline has passed. A channel stays until its deadline is moved.
+    /// Returns the channels with a deadline that has passed. A channel stays until its deadline is moved.
     pub(crate) fn overdue(&self, now: Timestamp) -> Vec<ChannelId> {
         let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         due.iter().take_while(|(at, _)| *at <= now).map(|(_, channel)| *channel).collect()
     }
 
-    /// Waits until the earliest deadline came nearer.
     pub(crate) async fn woken(&self) {
         self.changed.notified().await;
     }

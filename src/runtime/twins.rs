@@ -21,8 +21,7 @@ use tokio::sync::Notify;
 use crate::values::message::Began;
 use crate::{ChannelId, ChatMessage};
 
-/// The time after its start, or after it took a channel over, for which this process may hear posts of the process
-/// before it.
+/// The time after its start, or after it took a channel over, in which this process may hear posts of the one before.
 const SETTLES: Duration = Duration::from_secs(2 * 60);
 /// The time after which a process without posts counts as gone.
 const GONE_AFTER: Duration = Duration::from_secs(10 * 60);
@@ -59,7 +58,6 @@ pub struct Twin {
 
 #[derive(Debug)]
 pub(crate) struct Twins {
-    /// The start of this process.
     own: Began,
     /// `true` if any channel has one. It is read before each action.
     any: AtomicBool,
@@ -101,7 +99,6 @@ impl Twins {
         }
     }
 
-    /// Returns the start of this process.
     pub(super) const fn own(&self) -> &Began {
         &self.own
     }
@@ -126,17 +123,18 @@ impl Twins {
         Some(Strange { decided, began: began.at() })
     }
 
-    /// Records such a message. It is of an agent whose replies this process posts, in a channel with turns that belongs
-    /// to this process.
+    /// Records such a message. It is of an agent that this process posts for, in one of its channels with turns.
     pub(crate) fn heard(&self, message: &ChatMessage, strange: Strange, now: Timestamp) {
         let Strange { decided, began } = strange;
         let mut state = self.lock();
         let came = state.came.get(&message.channel).copied();
         let up_since = self.own.at();
         let settled = came.unwrap_or(up_since).max(up_since) + SETTLES;
+        // A restart hears the last posts of the process before it. They prove nothing.
         if decided.min(message.sent_at) < settled {
             return;
         }
+        // Messages of others must not grow this table without end.
         let is_full = state.seen.len() >= CHANNELS_MAX;
         if is_full && !state.seen.contains_key(&message.channel) {
             return;
@@ -144,6 +142,7 @@ impl Twins {
         let twin = Twin { began, heard_at: now, gives_way: began < up_since };
         let new = Seen { decided, twin, is_proven: false };
         let seen = state.seen.entry(message.channel).or_insert(new);
+        // Of several processes the earliest counts, because the others give way to it, too.
         let began = seen.twin.began.min(began);
         seen.twin = Twin { began, heard_at: now, gives_way: began < up_since };
         // All parts of a reply were decided at the same time.
@@ -182,7 +181,7 @@ impl Twins {
         yields.map(|(channel, _)| *channel).min()
     }
 
-    /// Waits until there is such a channel.
+    /// Waits until this process gives way in a channel.
     pub(crate) async fn until_gives_way(&self) -> ChannelId {
         loop {
             let mut yielded = pin!(self.yielded.notified());
@@ -194,7 +193,6 @@ impl Twins {
         }
     }
 
-    /// Returns the next time when a process counts as gone.
     #[cold]
     pub(super) fn earliest(&self) -> Option<Timestamp> {
         self.lock().seen.values().map(|seen| seen.twin.heard_at + GONE_AFTER).min()
@@ -213,7 +211,6 @@ impl Twins {
         resumed
     }
 
-    /// Adjusts all times after the clock was set back by this much.
     pub(super) fn move_back(&self, by: Duration) {
         let mut state = self.lock();
         let Notes { came, seen } = &mut *state;

@@ -16,7 +16,6 @@ use crate::{ChannelId, DiscordApi};
 const AGAIN_AFTER: Duration = Duration::from_secs(8);
 
 impl Performer {
-    /// Waits for the agent, and shows that it is typing while it waits.
     pub(super) async fn while_typing<T>(
         &self,
         channel: ChannelId,
@@ -25,6 +24,7 @@ impl Performer {
         speaking: impl Future<Output = T>,
     ) -> T {
         let showing = pin!(self.show_typing(channel, link, discord));
+        // The chat may refuse to show typing. The agent is awaited all the same.
         match select(pin!(speaking), showing).await {
             Either::Left((answer, _)) => answer,
             Either::Right(((), speaking)) => speaking.await,
@@ -36,6 +36,7 @@ impl Performer {
         while !link.is_cancelled() {
             let shown = within(self.clock.as_ref(), WORK_TIME, discord.typing(channel)).await;
             let mut wait = AGAIN_AFTER;
+            // Typing is only shown, so its failure must never end the agent's call.
             if let Err(error) = shown.and_then(|shown| shown) {
                 tracing::debug!(%channel, %error, "typing is not shown");
                 match error.kind() {

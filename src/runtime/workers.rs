@@ -8,7 +8,7 @@ use dirigent_core::Timestamp;
 
 use crate::ChannelId;
 
-/// The time for which a report is shown. A worker without a report for longer is dropped.
+/// How long a report is shown. A worker without a report for longer is dropped.
 const SHOWN_FOR: Duration = Duration::from_secs(15 * 60);
 /// The most workers of a channel, and the most channels. Beyond them the oldest are dropped.
 const WORKERS_MAX: usize = 16;
@@ -49,7 +49,6 @@ impl std::fmt::Debug for Work {
     }
 }
 
-/// The newest report of each worker of each channel.
 #[derive(Debug, Default)]
 pub(crate) struct Workers(Mutex<HashMap<ChannelId, Vec<Work>>>);
 
@@ -63,6 +62,7 @@ impl Workers {
         let known = channels.entry(channel).or_default();
         known.retain(|old| is_shown(old, now) && old.worker != work.worker);
         if known.len() >= WORKERS_MAX {
+            // The worker without a report for the longest time goes.
             known.remove(0);
         }
         known.push(work);

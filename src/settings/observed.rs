@@ -136,6 +136,7 @@ impl ObservedBot {
             return Some(EmptyEnd::Failed);
         }
         let passes = self.pass_words.iter().any(is_word) || silence.is_silent(text);
+        // A message without words may be a picture.
         (passes && !text.is_empty()).then_some(EmptyEnd::Pass)
     }
 }

@@ -93,6 +93,7 @@ impl ReadingRules {
         let text::Reading { delivered, is_complete } = self.completion.read(self.silence, text);
         let asks = |mark: &HumanMarker| mark.asks(&self.completion, delivered);
         let end = match is_complete {
+            // A reply of only embeds or files says something, too.
             _ if delivered.is_empty() && !has_more => return None,
             _ if self.human_marker.as_ref().is_some_and(asks) => ReplyEnd::AwaitsHuman,
             true => ReplyEnd::Finished,

@@ -84,6 +84,7 @@ impl Recent {
         let news = self.news(author, said.0);
         let is_repeated = match news {
             News::Copy if !self.comes_back => true,
+            // One thanks or agreement may stand. Only a series of them is held back.
             News::Copy | News::Nothing => {
                 let before = self.idle.iter().filter(|idle| **idle == author).count();
                 let may_again = self.comes_back || self.reply.length() <= SHORT;
@@ -108,6 +109,7 @@ impl Recent {
         let (reply, is_new) = (&self.reply, |hash: u64| !self.seen.has(hash));
         let unseen = |hashes: &[u64]| hashes.iter().filter(|hash| is_new(**hash)).count();
         let words = unseen(&reply.words);
+        // Many new words decide at once.
         if words > 2 && words * 3 > reply.words.len() {
             return News::Something;
         }
@@ -133,6 +135,7 @@ impl Recent {
         if is_vote || is_move || is_edit || asks || reply.all_facts.is_some_and(is_new) {
             return News::Something;
         }
+        // An answer to another agent's question may be short. It counts neither as empty nor as new.
         if self.asks.is_some_and(|other| other != author) {
             return News::Little;
         }
@@ -264,6 +267,7 @@ impl Reply {
         if denies {
             add(&mut self.claims, 1);
         }
+        // A question with the words of an earlier statement once counted as its copy.
         if self.asks {
             add(&mut self.claims, ASKS);
         }

@@ -25,9 +25,7 @@ const LEAST: usize = 100;
 const CLOSING: &str = "\n```";
 /// The text that closes such a fence in a quote.
 const CLOSING_QUOTED: &str = "\n> ```";
-/// The beginning of a line of a quote.
 const QUOTE: &str = "> ";
-/// The beginning of a quote that goes on to the end of the message.
 const QUOTE_TO_THE_END: &str = ">>> ";
 
 /// Splits a reply into messages of at most 2,000 UTF-16 code units, in order. No message is blank. A blank reply gives
@@ -113,9 +111,7 @@ struct Cutter<'a> {
     text: &'a str,
     /// The longest message.
     limit: usize,
-    /// The code blocks of the reply.
     blocks: Vec<Block<'a>>,
-    /// The marks of emphasis in the reply.
     marks: Marks<'a>,
     /// The place from which on everything is quoted.
     quoted_from: Option<usize>,
@@ -127,7 +123,6 @@ struct Cutter<'a> {
     opening: String,
     /// The place where the text goes on behind that.
     body: usize,
-    /// The finished messages.
     parts: Vec<String>,
 }
 

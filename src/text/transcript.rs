@@ -150,7 +150,6 @@ impl Part {
 }
 
 impl Default for Content {
-    /// Returns no content.
     fn default() -> Self {
         Self::Parts(Vec::new())
     }

@@ -5,13 +5,11 @@ use super::fields::Fields;
 
 /// The arguments of one tool.
 pub(super) trait Arguments: Sized {
-    /// The tool's name.
     const TOOL: &'static str;
 
-    /// Reads the arguments as they were written.
     fn read(fields: &Fields<'_>) -> Result<Self, ToolError>;
 
     /// Checks the arguments. It trims white space around texts, and refuses texts that are too long or empty. A second
-    /// check changes nothing.
+    /// check has no effect.
     fn checked(self) -> Result<Self, ToolError>;
 }

@@ -13,7 +13,6 @@ use crate::values::summary::{ResultPost, Summary};
 use crate::{CallError, ChannelId};
 use dirigent_core::Refusal;
 
-/// The longest text of a summary, in characters.
 const TEXT_CHARS_MAX: usize = 6_000;
 
 /// The arguments of `discussion-complete`.
@@ -76,6 +75,7 @@ impl Tools {
     ) -> Result<DiscussionCompleted, ToolError> {
         let DiscussionComplete { discussion_channel, summary, summary_text } =
             arguments.checked()?;
+        // It comes before the file, because a discussion that is over needs no corrected path.
         self.check_may_conclude(caller, discussion_channel).await?;
         let found = summary.map(|path| found(caller, &path)).transpose()?;
         let summary = match (&found, &summary_text) {
@@ -122,7 +122,6 @@ impl Arguments for DiscussionComplete {
     }
 }
 
-/// Looks up the summary's file.
 fn found(caller: &Caller, path: &str) -> Result<Found, ToolError> {
     let workspace = caller.workspace.as_deref().ok_or(ToolError::NoWorkspace)?;
     summary::find(workspace, path)

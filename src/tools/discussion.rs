@@ -16,7 +16,6 @@ use crate::text::plain::is_visible;
 use crate::values::id::GuildId;
 use crate::{ChannelId, Mode, UserId};
 
-/// The longest guide, in characters.
 const GUIDE_CHARS_MAX: usize = 16_000;
 /// The longest name that is made from a guide, in characters.
 const NAME_CHARS_MAX: usize = 40;
@@ -99,12 +98,14 @@ impl Tools {
         let arguments = arguments.checked()?;
         self.dirigent.live().await?;
         let inside = self.membership(caller, arguments.participants)?;
+        // Without an account the initiator could not see its own discussion.
         let account = inside.caller.ok_or(ToolError::CallerUnregistered)?;
         let (guild, callback) = (arguments.callback_guild, arguments.callback_channel);
         self.check_guild(caller, guild)?;
         if !self.moderated(guild).await? {
             return Err(ToolError::NotAdministrator);
         }
+        // Otherwise the agents would learn only at the end that their result cannot be posted.
         self.check_callback(guild, callback).await?;
         self.check_sight(callback, account).await?;
         let warnings = inside.warning().into_iter().chain(elsewhere(caller, guild, callback));

@@ -9,7 +9,6 @@ use crate::text::plain::is_name;
 use crate::values::id::{BadSnowflake, GuildId};
 use crate::{ChannelId, UserId};
 
-/// The longest name of a channel or an agent.
 const NAME_CHARS_MAX: usize = 100;
 
 /// The arguments of one call. Unknown ones are ignored.
@@ -28,7 +27,6 @@ impl<'a> Fields<'a> {
         arguments.as_object().map(Self).ok_or(ToolError::NotAnObject)
     }
 
-    /// Returns a text.
     pub(super) fn text(&self, argument: &'static str) -> Result<Option<String>, ToolError> {
         let wrong = ToolError::WrongKind { argument, expected: "a string" };
         match self.find(argument)? {
@@ -37,13 +35,11 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns an id.
     pub(super) fn id<T: Snowflake>(&self, argument: &'static str) -> Result<Option<T>, ToolError> {
         let value = self.find(argument)?;
         value.map(|value| read_id(argument, value, "a Discord id as a string")).transpose()
     }
 
-    /// Returns several ids.
     pub(super) fn ids(&self, argument: &'static str) -> Result<Option<Vec<UserId>>, ToolError> {
         const EXPECTED: &str = "a list of Discord ids, each a string";
         let Some(value) = self.find(argument)? else {
@@ -62,13 +58,13 @@ impl<'a> Fields<'a> {
         let present = |name: &str| self.0.get(name).filter(|value| !value.is_null());
         let other = other_spelling(argument);
         match (present(argument), other.and_then(|other| present(&other))) {
+            // The two values may differ, and no rule could tell which one the model means.
             (Some(_), Some(_)) => Err(ToolError::ArgumentTwice { argument }),
             (found, other) => Ok(found.or(other)),
         }
     }
 }
 
-/// Returns the argument, or an error if it is missing.
 pub(super) fn needed<T>(argument: &'static str, found: Option<T>) -> Result<T, ToolError> {
     found.ok_or(ToolError::MissingArgument { argument })
 }
@@ -91,6 +87,7 @@ fn read_id<T: Snowflake>(
 ) -> Result<T, ToolError> {
     match value {
         Value::String(text) => text.parse().map_err(|_| ToolError::BadId { argument }),
+        // Many programs read JSON numbers with 53 bits, so the last digits may be wrong.
         Value::Number(_) => Err(ToolError::IdAsNumber { argument }),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
             Err(ToolError::WrongKind { argument, expected })

@@ -28,6 +28,7 @@ impl Tools {
         let registry = &self.dirigent.runtime.registry;
         let own = registry.key(&caller.agent).and_then(|key| registry.directory().user(key));
         let moderator = registry.moderator();
+        // A model wrote the list, so its length does not decide how much memory is taken.
         let mut users: Vec<UserId> = Vec::with_capacity(named.len().min(AGENTS_MAX));
         for user in named.into_iter().chain(own).filter(|user| Some(*user) != moderator) {
             if users.contains(&user) {

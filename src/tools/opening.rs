@@ -51,12 +51,14 @@ impl Tools {
     /// Takes back a channel whose mode could not be stored. Without a mode it would look like any other channel.
     async fn undo(&self, channel: ChannelId, source: CallError) -> ToolError {
         tracing::warn!(%channel, error = %source, "a mode could not be stored: the channel is deleted again");
+        // The mode may still reach the store, and the record would then outlive the channel.
         if matches!(source, CallError::NotStored | CallError::Failed(_)) {
             self.dirigent.channel(channel).take_back();
         }
         let shared = &self.dirigent.runtime;
         match shared.retry(|| self.guild_api.delete_channel(channel)).await {
             Ok(()) => ToolError::NotStored { source },
+            // A person deleted it first, or the answer to an earlier attempt was lost.
             Err(error) if error.kind() == ErrorKind::Gone => ToolError::NotStored { source },
             Err(error) => {
                 tracing::error!(%channel, %error, "a channel without a mode is left behind");
@@ -67,9 +69,11 @@ impl Tools {
 
     /// Returns the reason why Discord did not create the channel.
     async fn not_created(&self, channel: NewChannel, error: ApiError) -> ToolError {
+        // A second attempt could create a second channel, so the agent must look first.
         if error.certainty() == Certainty::Unknown {
             return ToolError::CreationInDoubt { name: channel.name, source: error };
         }
+        // Discord refuses the whole channel because of one account that is not in the guild, so the answer names it.
         if error.kind() == ErrorKind::Invalid {
             let strangers = self.strangers(channel.guild, channel.members).await;
             if !strangers.is_empty() {

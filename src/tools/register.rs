@@ -62,6 +62,7 @@ impl Tools {
         let DirigentRegister { discord_user_id, agent_name } = arguments.checked()?;
         self.dirigent.live().await?;
         let shared = &self.dirigent.runtime;
+        // The moderator's own messages would count as this agent's.
         if shared.registry.moderator() == Some(discord_user_id) {
             return Err(ToolError::ModeratorAccount);
         }
@@ -93,6 +94,7 @@ impl Tools {
             Ok(true) => Ok(()),
             Ok(false) => Err(ToolError::PersonsAccount),
             Err(error) if is_absent(&error) => {
+                // The moderator may be missing in the guild, and then this is the error to correct.
                 self.moderated(guild).await?;
                 Err(ToolError::AccountNotInGuild)
             }

@@ -35,10 +35,12 @@ pub(super) fn find(workspace: &Path, summary: &str) -> Result<Found, ToolError> 
     if !is_printable(summary) {
         return Err(ToolError::SummaryPath);
     }
+    // A relative path would depend on the folder in which the process was started.
     if !workspace.is_absolute() {
         return Err(ToolError::NoWorkspace);
     }
     let root = workspace.canonicalize().map_err(|_| ToolError::NoWorkspace)?;
+    // An absolute path may name the workspace with its links or without them.
     let names = names_below(&[workspace, &root], Path::new(summary))?;
     let path: Option<Vec<_>> = names.iter().map(|name| name.to_str()).collect();
     let path = path.ok_or(ToolError::SummaryPath)?.join("/");

@@ -8,23 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::reply_error::ReplyError;
 
-/// The longest title, in characters.
+// Discord's limits. Those of texts are in characters.
 const TITLE_MAX: usize = 256;
-/// The longest description, in characters.
 const DESCRIPTION_MAX: usize = 4_096;
-/// The most fields.
 const FIELDS_MAX: usize = 25;
-/// The longest name of a field, in characters.
 const FIELD_NAME_MAX: usize = 256;
-/// The longest value of a field, in characters.
 const FIELD_VALUE_MAX: usize = 1_024;
-/// The longest footer, in characters.
 const FOOTER_MAX: usize = 2_048;
-/// The longest name of an author, in characters.
 const AUTHOR_MAX: usize = 256;
-/// The longest address, in characters.
 const ADDRESS_MAX: usize = 2_048;
-/// The highest colour.
 const COLOUR_MAX: u32 = 0xff_ff_ff;
 /// The end of the year 9999. Discord cannot read the form of later times.
 const TIMESTAMP_MAX: Timestamp = Timestamp::from_millis(253_402_300_799_999);

@@ -44,7 +44,6 @@ impl ErrorKind {
         matches!(self, Self::RateLimited | Self::Unavailable | Self::NoAnswer | Self::Store)
     }
 
-    /// Returns the kind in words.
     pub(crate) const fn describe(self) -> &'static str {
         match self {
             Self::Gone => "it does not exist any more",

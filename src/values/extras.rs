@@ -140,6 +140,7 @@ impl Extras {
             embed.told(&mut text, &mut rest);
         }
         for file in &self.files {
+            // A hash over megabytes would hold up the room.
             let begins = file.bytes().get(..COMPARED_BYTES).unwrap_or(file.bytes());
             (file.name(), file.bytes().len(), begins).hash(&mut rest);
         }
@@ -160,6 +161,7 @@ impl Extras {
         for (number, file) in self.files.iter_mut().enumerate() {
             match left.checked_sub(file.bytes().len()).filter(|_| number < FILES_MAX) {
                 Some(rest) => left = rest,
+                // The name stays, so that the agent learns which file was not posted.
                 None => *file = file.named(),
             }
         }

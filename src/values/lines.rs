@@ -71,7 +71,6 @@ struct Author {
     told: Option<Arc<str>>,
     /// The name in lines.
     name: String,
-    /// The form that is compared to find similar names.
     folded: String,
 }
 
@@ -127,6 +126,7 @@ impl Lines {
         kind: AuthorKind,
     ) -> Result<usize, usize> {
         if let Some(agent) = self.agents.iter().position(|agent| agent.user == user) {
+            // A webhook is never an agent, whatever its id is.
             if !matches!(kind, AuthorKind::Webhook | AuthorKind::Bridged) {
                 return Ok(agent);
             }
@@ -237,6 +237,7 @@ fn write_after_name(
             let _ = write!(line, " (answering {name})");
         }
         Some((QuotedAs::Answered, Some(name), excerpt)) => {
+            // A quotation mark in the excerpt would end it.
             let _ = write!(line, " (answering {name}: \"");
             write_words(line, &excerpt.replace('"', "'"), name_of);
             line.push_str("\")");
@@ -252,6 +253,7 @@ fn write_after_name(
         write_things(line, &quoted.attachments, &quoted.shown, 0);
     }
     let told = message.shown.iter().filter(|it| matches!(it, Shown::Embed(_)));
+    // The count has all embeds, the list only those with words.
     let untold = usize::from(message.embeds).saturating_sub(told.count());
     write_things(line, &message.attachments, &message.shown, untold);
 }
@@ -273,6 +275,7 @@ fn write_words(line: &mut String, words: &str, name_of: &NameOf<'_>) {
         let mut chars = from.chars();
         match chars.next() {
             Some('<') | None => line.push('<'),
+            // Indented, so that no author can write a line in another's name.
             Some(_) => line.push_str("\n  "),
         }
         rest = if from.starts_with("\r\n") {

@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// The most files of a reply.
 pub(crate) const FILES_MAX: usize = 10;
 /// The most bytes that the files of a reply may have together. Discord takes no more from a bot.
 pub(crate) const FILE_BYTES_MAX: usize = 10 * 1024 * 1024;
-/// The longest name, in characters.
 const NAME_CHARS_MAX: usize = 100;
 
 /// A file that an agent sends with its reply. See [`Reply::file`](crate::Reply::file). Its `Debug` output contains
@@ -55,7 +53,6 @@ impl ReplyFile {
         Self { name: Arc::clone(&self.name), bytes: Arc::default() }
     }
 
-    /// Returns whether it can be posted.
     pub(crate) fn is_at_hand(&self) -> bool {
         !self.bytes.is_empty()
     }

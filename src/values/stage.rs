@@ -1,6 +1,5 @@
 //! The stages of the driver's life.
 
-/// The stages of the driver's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DriverStage {
     /// `run` was not called yet.

@@ -65,6 +65,7 @@ impl Attendance {
 
     /// Marks an agent as away. Returns false if too many are.
     pub(crate) fn mark(&mut self, agent: AgentKey, offline: bool) -> bool {
+        // The bound keeps a channel below 8 KB, whatever a host reports.
         match self.place(agent) {
             Ok(at) => self.away.iter_mut().skip(at).take(1).for_each(|it| it.offline = offline),
             Err(_) if self.away.len() >= AGENTS_MAX => return false,

@@ -33,6 +33,7 @@ impl Budget {
 
     /// Adds the cost that the host reported. Returns true if the total changed.
     pub(crate) fn add_cost(&mut self, cost: u64) -> bool {
+        // The channel's revision rises only with a change, and each revision is a commit.
         let total = self.cost.saturating_add(cost);
         core::mem::replace(&mut self.cost, total) != total
     }

@@ -72,7 +72,6 @@ impl Cycle {
         }
     }
 
-    /// Returns the chosen agent, available or not.
     pub(crate) fn chosen(&self) -> Option<AgentKey> {
         self.plans.get().and_then(|plans| plans.chosen)
     }
@@ -86,6 +85,7 @@ impl Cycle {
     /// Stores the agent before which the cycle was cut. The next cycle begins with it. Without that, the last of 64
     /// agents would never have its turn, because a ceiling of 60 turns cuts every cycle.
     pub(crate) fn cut_at(&mut self, agent: Option<AgentKey>) {
+        // Without a cut there is nothing to store, and most channels never need this memory.
         if agent.is_some() || self.plans.get().is_some() {
             self.plans.edit().cut = agent;
         }
@@ -117,6 +117,7 @@ impl Cycle {
 
     /// Forgets a question that was answered. It was, if no turn goes on and no wake is pending.
     pub(crate) fn forget_answered(&mut self, words: &Words) {
+        // A pending wake may still be for this question.
         if !words.wake_pending {
             self.forget_question();
         }
@@ -125,6 +126,7 @@ impl Cycle {
     /// Notes that the agent of this turn received its trigger, and with it the question.
     pub(crate) fn tell(&mut self, turn: TurnId) {
         if let Some(plans) = self.plans.existing().filter(|plans| plans.question.is_some()) {
+            // Settlements may come out of order, and the newest turn counts.
             plans.told = plans.told.max(Some(turn));
         }
     }
@@ -194,6 +196,7 @@ impl Cycle {
         let Some(plans) = self.plans.existing() else {
             return;
         };
+        // Only the rule "only" leaves other agents out. With "first" they follow in the same cycle.
         match rule {
             MentionRule::Only => core::mem::swap(&mut plans.round, &mut plans.next_round),
             MentionRule::First => list.put_first(&plans.next_round),

@@ -10,7 +10,6 @@ pub(crate) const PIECES_MAX: usize = 6;
 
 /// The number of posts that Discord accepts in one channel within [`POST_WINDOW`]. It holds the next one back.
 pub(crate) const POSTS_MAX: usize = 5;
-/// The time window of [`POSTS_MAX`].
 const POST_WINDOW: Duration = Duration::from_secs(5);
 
 /// The reply of the turn under way: its pieces so far, by ascending id, and the end that the last one must have.
@@ -74,7 +73,6 @@ pub struct Piece {
 }
 
 impl Polls {
-    /// Schedules the first poll after a run's end.
     pub(crate) fn begin(now: Timestamp, config: &Config) -> Self {
         Self {
             open: None,
@@ -83,13 +81,13 @@ impl Polls {
         }
     }
 
-    /// Returns when the next poll is due.
     pub(crate) fn due(&self) -> Option<Timestamp> {
         self.open.is_none().then_some(self.next)
     }
 
     /// Delays the next poll after a piece arrived, because the other pieces may be about to.
     pub(crate) fn put_off(&mut self, now: Timestamp) {
+        // An open poll shows the new piece anyway.
         if self.open.is_none() {
             self.next = self.next.max(now + self.interval);
         }
@@ -103,6 +101,7 @@ impl Polls {
         longest: Duration,
     ) {
         self.open = None;
+        // The chat may ask for a longer wait than ours.
         self.next = (now + self.interval).max(retry_at.unwrap_or(now));
         self.interval = longest.min(self.interval.saturating_add(self.interval / 2));
     }
@@ -113,7 +112,6 @@ impl Delivery {
         self.pieces.is_empty()
     }
 
-    /// Begins anew for the next turn.
     pub(crate) fn clear(&mut self) {
         self.pieces.clear();
         self.arrivals.clear();
@@ -136,6 +134,7 @@ impl Delivery {
             Err(at) => at,
         };
         self.note_arrival(now);
+        // Only when the first piece comes, because a hosted reply is confirmed by its receipt and has none.
         if self.pieces.capacity() == 0 {
             self.pieces.reserve_exact(PIECES_MAX);
         }
@@ -148,6 +147,7 @@ impl Delivery {
 
     /// Makes room by merging the two lowest pieces under the higher id. The new piece may be one of them.
     fn put_among_most(&mut self, at: usize, id: MessageId, tail: &Tail) {
+        // Texts are joined in the order of ids, whatever the order of arrival.
         match (at, self.pieces.first_mut()) {
             (0, Some(lowest)) => {
                 let mut joined = *tail;
@@ -182,6 +182,7 @@ impl Delivery {
 
     /// Returns until when Discord may hold the next piece back, because five were posted within the window.
     fn held_back_until(&self) -> Option<Timestamp> {
+        // Fewer than five posts are never held back.
         let full = self.arrivals.len() == POSTS_MAX;
         self.arrivals.first().filter(|_| full).map(|at| *at + POST_WINDOW)
     }
@@ -193,6 +194,7 @@ impl Delivery {
             return None;
         }
         let (last, quiet) = (self.last_seen, config.confirmation.quiet_period);
+        // Without a text to compare, any message confirms the reply.
         if self.fingerprint.is_empty() {
             return Some(last + quiet);
         }
@@ -208,7 +210,9 @@ impl Delivery {
             // Either the host lost a word when it rewrote the reply, or a short last piece is still missing. Waiting
             // longer covers both.
             Extent::Most => Some(settled.max(last.max(since) + half)),
+            // A short text waits for more, up to the delivery timeout.
             Extent::Part => None,
+            // Without a length only time can tell a rewritten reply from an unfinished one.
             Extent::Unknown => Some((last + quiet).max(since + half)),
         }
     }
@@ -219,9 +223,9 @@ impl Delivery {
         self.arrivals.iter_mut().for_each(visit);
     }
 
-    /// Returns the part of the reply that has arrived, judged by its length.
     fn extent(&self) -> Extent {
         let pieces = &self.pieces;
+        // A picture with a short text is a reply. The room once read texts only, and waited for the whole timeout.
         if pieces.iter().any(|piece| piece.tail.has_attachment()) {
             return Extent::Whole;
         }
@@ -241,7 +245,6 @@ impl Delivery {
         reply.zip(self.length()).is_some_and(|(reply, seen)| seen >= reply)
     }
 
-    /// Returns the length of all pieces, if each of them is known.
     fn length(&self) -> Option<u32> {
         let mut lengths = self.pieces.iter().map(|piece| piece.tail.length());
         lengths.try_fold(0_u32, |sum, length| Some(sum.saturating_add(length?)))
@@ -254,6 +257,7 @@ impl Delivery {
     }
 
     fn ends_with(&self, fingerprint: &Tail) -> bool {
+        // Almost every reply is one message, and needs no joined copy.
         if let [only] = self.pieces.as_slice() {
             return only.tail.ends_with(fingerprint);
         }

@@ -67,6 +67,7 @@ impl Floor {
     /// Returns the run of the turn under way, even if the turn waits.
     pub(crate) fn turn_run(&self) -> Option<TurnRun> {
         match (&self.phase, &self.waiting) {
+            // A turn that waits keeps its run, so that an end of the run is recognised.
             (Phase::Waiting(agent), Some(waiting)) => match waiting.from {
                 WaitingFrom::Running { run: id, anchor, .. } => {
                     Some(TurnRun { agent: *agent, id, anchor })
@@ -88,12 +89,10 @@ impl Floor {
         self.waiting.as_deref().is_some_and(Waiting::is_replied)
     }
 
-    /// Returns true if the agent of this turn has spoken without finishing.
     pub(crate) fn has_spoken(&self) -> bool {
         self.terms.get().is_some_and(|terms| terms.spoken)
     }
 
-    /// Returns when the turn must have ended, if it has such a limit.
     pub(crate) fn end(&self) -> Option<Timestamp> {
         self.terms.get().and_then(|terms| terms.until)
     }
@@ -115,6 +114,7 @@ impl Floor {
         let Phase::Confirming { since, .. } = &self.phase else {
             return None;
         };
+        // A reply cannot arrive while the chat is away, so its wait stands still.
         (!standing.is_chat_away()).then(|| *since + config.confirmation.delivery_timeout)
     }
 
@@ -135,6 +135,7 @@ impl Floor {
             return;
         };
         *until = at;
+        // A hold is no fault of the agent, so it takes no time from the turn.
         if let Some(terms) = self.terms.existing().filter(|_| held) {
             terms.until = None;
         }

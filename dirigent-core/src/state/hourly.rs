@@ -5,7 +5,6 @@ use core::time::Duration;
 
 use crate::{AgentKey, Timestamp};
 
-/// The period of a cap.
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// A turn with a reply, which counts towards the cap of its agent.
@@ -47,6 +46,7 @@ impl Hourly {
     pub(crate) fn add(&mut self, turn: SpokenTurn, most: u8) {
         self.spoken.push(turn);
         let mine = |other: &SpokenTurn| other.agent == turn.agent;
+        // More than fill the hour never count, so a channel with 64 agents stays small.
         if self.spoken.iter().filter(|turn| mine(turn)).count() > usize::from(most) {
             if let Some(oldest) = self.spoken.iter().position(mine) {
                 self.spoken.remove(oldest);
@@ -58,6 +58,7 @@ impl Hourly {
     pub(crate) fn keep(&mut self, is_listed: impl Fn(AgentKey) -> bool, most: Option<u8>) {
         self.spoken.retain(|turn| is_listed(turn.agent));
         let mut kept: Vec<(AgentKey, u8)> = Vec::new();
+        // Newest first, so that the oldest ones are dropped.
         self.spoken.reverse();
         self.spoken.retain(|turn| {
             let Some((_, count)) = kept.iter_mut().find(|(agent, _)| *agent == turn.agent) else {

@@ -102,6 +102,7 @@ impl Waiting {
     pub(crate) fn mark_replied(&mut self) -> bool {
         match &mut self.from {
             WaitingFrom::Running { replied, until, .. } if self.end.is_none() && !*replied => {
+                // A finished reply only waits for the chat, so its run has no deadline any more.
                 (*replied, *until) = (true, None);
                 true
             }

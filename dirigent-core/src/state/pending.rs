@@ -69,6 +69,7 @@ impl Pending {
     ) -> Effect {
         let effect = effect(Ticket::new(self.next_ticket));
         self.next_ticket += 1;
+        // A host that settles nothing must not fill memory. The oldest effect is the least useful one.
         if self.effects.len() >= PENDING_MAX {
             self.effects.remove(0);
         }
@@ -90,7 +91,6 @@ impl Pending {
         self.effects.iter().any(|it| it.effect.ticket() == Some(ticket))
     }
 
-    /// Returns the newest trigger, if one is pending.
     pub(crate) fn newest_trigger(&self) -> Option<Ticket> {
         self.effects.iter().rev().find_map(|it| {
             if let Effect::Trigger { ticket, .. } = it.effect { Some(ticket) } else { None }
@@ -116,7 +116,6 @@ impl Pending {
         stale.push(trigger);
     }
 
-    /// Takes out one stale trigger.
     pub(crate) fn take_stale(
         &mut self,
         is_it: impl Fn(&StaleTrigger) -> bool,
@@ -126,7 +125,6 @@ impl Pending {
         Some(stale.remove(at).message)
     }
 
-    /// Frees memory that is not needed.
     pub(crate) fn shrink(&mut self) {
         self.effects.shrink_to_fit();
         self.stale.release();

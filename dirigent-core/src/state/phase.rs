@@ -132,6 +132,7 @@ pub struct TurnRun {
 impl TurnRun {
     /// Returns true if a message stands after the anchor.
     pub(crate) fn covers(&self, id: MessageId) -> bool {
+        // Messages from before the grant, also the agent's own, are no part of its reply.
         Some(id) > self.anchor
     }
 
@@ -182,7 +183,6 @@ impl Phase {
         }
     }
 
-    /// Returns the run of a turn that does not wait.
     pub(crate) const fn run(&self) -> Option<&TurnRun> {
         if let Self::Running { run, .. }
         | Self::Delivering { run, .. }
@@ -203,7 +203,6 @@ impl Phase {
         }
     }
 
-    /// Returns true if an agent has the floor and has not started.
     pub(crate) const fn awaits_start(&self) -> bool {
         matches!(self, Self::Granted(_) | Self::Continuing { .. })
     }

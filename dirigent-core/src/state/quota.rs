@@ -36,6 +36,7 @@ impl Quota {
 
     /// Returns true if there is no budget for another turn.
     pub(crate) fn turn_budget_spent(&self, config: &Config) -> bool {
+        // Without a limit nothing is counted, so there is nothing to look up.
         let is_bounded = config.budget.turns.is_some() || config.budget.cost.is_some();
         is_bounded && self.budget.value().is_turn_spent(config)
     }
@@ -48,9 +49,9 @@ impl Quota {
         is_bounded && self.budget.value().is_spent(config)
     }
 
-    /// Counts a granted turn.
     pub(crate) fn count_turn(&mut self, config: &Config) {
         self.limits.count_turn();
+        // Turns count only while they are bounded, so a new budget begins at zero.
         if config.budget.turns.is_some() {
             let turns = &mut self.budget.edit().turns;
             *turns = turns.saturating_add(1);
@@ -70,17 +71,14 @@ impl Quota {
         }
     }
 
-    /// Returns when a capped agent may have another turn.
     pub(crate) fn cap_ends(&self, agent: AgentKey, config: &Config) -> Option<Timestamp> {
         self.hourly.get()?.cap_ends(agent, config.budget.agent_turns_per_hour?)
     }
 
-    /// Returns true if the agent has had its turns for this hour.
     pub(crate) fn is_capped(&self, agent: AgentKey, config: &Config, now: Timestamp) -> bool {
         self.cap_ends(agent, config).is_some_and(|at| at > now)
     }
 
-    /// Counts a turn with a reply towards the agent's hour.
     pub(crate) fn count_spoken(&mut self, agent: AgentKey, config: &Config, now: Timestamp) {
         if let Some(most) = config.budget.agent_turns_per_hour {
             self.hourly.edit().add(SpokenTurn { agent, at: now }, most);

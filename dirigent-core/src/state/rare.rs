@@ -20,6 +20,7 @@ pub struct Rare<T>(Option<Box<T>>);
 impl<T: fmt::Debug + Default + PartialEq> fmt::Debug for Rare<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.get() {
+            // A value that is its default again looks like one that was never changed.
             Some(value) if *value != T::default() => value.fmt(f),
             _ => f.write_str("-"),
         }
@@ -33,6 +34,7 @@ impl<T: Clone> Clone for Rare<T> {
 
     #[inline]
     fn clone_from(&mut self, from: &Self) {
+        // Both are empty in most channels, and this runs for each topic with every commit.
         if self.0.is_some() || from.0.is_some() {
             self.0.clone_from(&from.0);
         }
@@ -43,6 +45,7 @@ impl<T: Default + PartialEq> PartialEq for Rare<T> {
     fn eq(&self, other: &Self) -> bool {
         match (self.get(), other.get()) {
             (Some(ours), Some(theirs)) => ours == theirs,
+            // One of them was changed, and changed back.
             (Some(kept), None) | (None, Some(kept)) => *kept == T::default(),
             (None, None) => true,
         }
@@ -83,6 +86,7 @@ impl<T: Clone + Default + PartialEq> Rare<T> {
 
     /// Frees the memory if the state has its default value again.
     pub(crate) fn release(&mut self) {
+        // Not with each change, because a channel in use would allocate again in every turn.
         if self.get().is_some_and(|state| *state == T::default()) {
             self.0 = None;
         }

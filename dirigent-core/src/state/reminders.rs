@@ -74,7 +74,6 @@ impl InitiatorPermit {
         matches!(self.run, PermitRun::Running { replied: true, .. })
     }
 
-    /// Returns true if the initiator wrote something while it ran.
     pub(crate) const fn has_spoken(&self) -> bool {
         matches!(self.run, PermitRun::Running { spoke: true, .. })
     }
@@ -86,7 +85,6 @@ impl InitiatorPermit {
         }
     }
 
-    /// Returns when the permitted run must have ended.
     pub(crate) const fn until(&self) -> Option<Timestamp> {
         match self.run {
             PermitRun::Running { until, .. } => until,
@@ -104,6 +102,7 @@ impl InitiatorPermit {
 
     /// Returns true if this ends the permitted run.
     pub(crate) fn is_ended_by(&self, agent: AgentKey, run: Option<RunId>, seen: &Seen) -> bool {
+        // Without an id, an end that belongs to a run that is known as over must not end this one.
         self.matches(agent, run) && (self.run_id().is_some() || seen.is_open(run))
     }
 

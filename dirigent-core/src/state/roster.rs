@@ -94,6 +94,7 @@ impl Roster {
     }
 
     pub(crate) fn may_write(&self, agent: AgentKey) -> bool {
+        // Most channels have no such agent, and this is asked for each agent of the list.
         self.attendance.get().is_none() || self.place_of_forbidden(agent).is_err()
     }
 
@@ -107,6 +108,7 @@ impl Roster {
             Ok(at) => {
                 let known = self.attendance.edit().may_not_write.get_mut(at)?;
                 let was = core::mem::replace(&mut known.until, until);
+                // A moved end changes a deadline, but gives no agent its turn back.
                 Some(if was == until { Forbidden::Known } else { Forbidden::Moved })
             }
             Err(_) if self.may_not_write().len() >= AGENTS_MAX => None,
@@ -152,7 +154,6 @@ impl Roster {
         self.list.slot(agent).is_some_and(|slot| !slot.left)
     }
 
-    /// Returns true if the agent can be given the floor.
     pub(crate) fn is_available(&self, agent: AgentKey) -> bool {
         self.is_present(agent)
             && !self.is_muted(agent)
@@ -160,7 +161,6 @@ impl Roster {
             && self.away(agent).is_none()
     }
 
-    /// Frees memory that is not needed.
     pub(crate) fn shrink(&mut self) {
         self.list.shrink();
         if let Some(muted) = self.muted.existing() {

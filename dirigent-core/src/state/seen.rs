@@ -8,7 +8,6 @@ use crate::{MessageId, RunId};
 
 /// The most message ids that are remembered one by one.
 pub(crate) const MESSAGES_MAX: usize = 256;
-/// The most runs that are remembered.
 pub(crate) const RUNS_MAX: usize = 32;
 
 /// The recent message ids and runs. An idle channel has forgotten all of them except two numbers.
@@ -110,10 +109,12 @@ impl Runs {
             Some(known) if known == fate => return,
             Some(_) => {
                 self.known.retain(|(known, _)| *known != run);
+                // The marks lie in the order of the runs, so they are made anew.
                 *self = core::mem::take(&mut self.known).into();
             }
             None if self.known.len() >= RUNS_MAX => {
                 self.known.remove(0);
+                // The mark of the oldest run goes with it, and the last place is free.
                 self.marks.rotate_left(1);
             }
             None if self.known.is_empty() => self.known.reserve_exact(RUNS_MAX),
@@ -139,6 +140,7 @@ impl Seen {
     /// Remembers a message. Returns false if it was seen before.
     #[inline]
     pub(crate) fn remember(&mut self, id: MessageId, backfilled: bool) -> bool {
+        // A message with a lower id may still be new, because events come out of order.
         if self.newest >= Some(id) {
             return self.remember_late(id, backfilled);
         }
@@ -155,6 +157,7 @@ impl Seen {
     /// Remembers a message that came after a newer one. A message that was read late from the history may lie below the
     /// horizon.
     fn remember_late(&mut self, id: MessageId, backfilled: bool) -> bool {
+        // A read from the history is trusted below the horizon, because the reader knows what it had heard.
         if !backfilled && self.horizon >= Some(id) {
             return false;
         }
@@ -164,6 +167,7 @@ impl Seen {
         };
         if messages.len() < MESSAGES_MAX {
             messages.insert(at, id);
+        // It would be the oldest of all, so it counts as forgotten at once.
         } else if at == 0 {
             self.horizon = self.horizon.max(Some(id));
         } else {
@@ -195,6 +199,7 @@ impl Seen {
     /// Frees the memory. From then on every message up to the newest one counts as seen.
     pub(crate) fn forget(&mut self) {
         self.recent = None;
+        // Without the ids only this order is left to recognise a repetition.
         self.horizon = self.newest;
     }
 

@@ -88,6 +88,7 @@ impl Situation {
     pub(crate) fn turn_state(&self, agents: usize, phase: &Phase) -> TurnState {
         if self.archived.is_some() {
             TurnState::Archived
+        // A lone agent in a chat has turns only with `order.single_agent`, and then the channel is not disabled.
         } else if agents == 1 && self.mode == Mode::Chat && *phase != Phase::Disabled {
             TurnState::Normal
         } else {
@@ -99,7 +100,6 @@ impl Situation {
         self.mode == Mode::Discussion
     }
 
-    /// Returns true if the channel is on hold, stopped or finished.
     pub(crate) const fn is_paused(&self) -> bool {
         self.pause.is_some()
     }
@@ -108,12 +108,10 @@ impl Situation {
         self.pause == Some(Pause::Held)
     }
 
-    /// Returns true if the channel is stopped or finished.
     pub(crate) const fn is_stopped(&self) -> bool {
         matches!(self.pause, Some(Pause::Stopped | Pause::Finished))
     }
 
-    /// Returns true if the chat does not answer.
     pub(crate) const fn is_chat_away(&self) -> bool {
         self.outage.is_some()
     }
@@ -147,6 +145,7 @@ impl Situation {
     pub(crate) const fn require_managed(&self) -> Result<(), Refusal> {
         match self.mode {
             _ if self.archived.is_some() => Err(Refusal::Archived),
+            // Agents answer freely there, so nothing could be stopped.
             Mode::None | Mode::Work => Err(Refusal::NotManaged),
             Mode::Report | Mode::Discussion | Mode::Chat => Ok(()),
         }

@@ -2,8 +2,8 @@
 
 use crate::MessageId;
 
-/// A range of messages, by id. One range is enough for all messages that wait, because whoever gets its ends also gets
-/// what people said in between.
+/// A range of messages, by id. One range is enough for all messages that wait, because an agent that gets its ends also
+/// gets what people said in between.
 ///
 /// ```
 /// use dirigent_core::view::Span;

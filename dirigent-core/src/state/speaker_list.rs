@@ -118,7 +118,6 @@ impl SpeakerList {
         self.slots.reverse();
     }
 
-    /// Begins a cycle, in which all turns are ahead.
     pub(crate) fn begin_cycle(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.turn = SeatTurn::Ahead);
     }
@@ -151,8 +150,10 @@ impl SpeakerList {
         for slot in &mut self.slots {
             if slot.agent == agent {
                 (slot.turn, slot.passed) = (turn, passed);
+                // News that came during the turn makes the reply no last word.
                 slot.nothing_new &= last;
             } else if spoke {
+                // Agents that passed before may want to answer this.
                 (slot.passed, slot.nothing_new) = (false, false);
             }
         }
@@ -162,6 +163,7 @@ impl SpeakerList {
     /// of them.
     pub(crate) fn hear(&mut self, author: Option<AgentKey>) -> bool {
         self.slots.iter_mut().fold(false, |any, slot| {
+            // An author's own words are no news to it.
             let is_news = slot.nothing_new && Some(slot.agent) != author;
             slot.nothing_new &= !is_news;
             any | is_news
@@ -190,6 +192,7 @@ impl SpeakerList {
 
     /// Moves these agents, given in ascending order, to the front. They keep their order in the list.
     pub(crate) fn put_first(&mut self, agents: &[AgentKey]) {
+        // The sort is stable, so the addressed keep the order that they had.
         self.slots.sort_by_key(|slot| agents.binary_search(&slot.agent).is_err());
     }
 
@@ -218,6 +221,7 @@ impl SpeakerList {
     /// Rebuilds the list from the present agents. Those that stay keep their order, and newcomers follow. Returns true
     /// if there are newcomers.
     pub(crate) fn rebuild(&mut self, present: &[AgentKey]) -> bool {
+        // An agent that left and comes back is a newcomer at the end.
         self.slots.retain(|slot| present.contains(&slot.agent));
         let before = self.slots.len();
         for agent in present {
@@ -234,6 +238,7 @@ impl SpeakerList {
     pub(crate) fn shuffle(&mut self, rng: &mut Rng, is_allowed: impl Fn(&[Slot]) -> bool) {
         for _ in 0..DRAWS_MAX {
             for unplaced in (2..=self.slots.len()).rev() {
+                // Swapping each place with a random earlier one makes every order equally likely.
                 self.slots.swap(unplaced - 1, rng.below(unplaced));
             }
             if is_allowed(&self.slots) {

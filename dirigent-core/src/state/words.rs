@@ -32,20 +32,19 @@ impl Words {
         self.queue.get().copied().flatten()
     }
 
-    /// Returns true if messages wait for the next grant.
     pub(crate) fn has_queued(&self) -> bool {
         self.queued().is_some()
     }
 
     /// Queues these messages for the next grant. Returns true if there are any.
     pub(crate) fn enqueue(&mut self, span: Option<Span>) -> bool {
+        // Most turns queue nothing, and the memory is made with the first message.
         if span.is_some() {
             join(self.queue.edit(), span);
         }
         span.is_some()
     }
 
-    /// Takes the queued messages for this grant.
     pub(crate) fn take_queued(&mut self) -> Option<Span> {
         self.queue.existing().and_then(Option::take)
     }
@@ -69,7 +68,9 @@ impl Words {
 
     /// Makes a wake pending for words that no turn took, because turns end for now.
     pub(crate) fn keep_unserved(&mut self) {
+        // They must wake the channel later, because no turn is left to take them.
         self.wake_pending |= self.are_owed();
+        // A pending wake says the same, and two facts would wake twice.
         self.wake_unserved = false;
     }
 

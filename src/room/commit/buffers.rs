@@ -6,7 +6,6 @@ use dirigent_core::Transition;
 
 use crate::record::channel::ChannelRecord;
 
-/// The most buffers that are kept for all channels together.
 const SPARE_MAX: usize = 64;
 
 /// A record and the transitions before it, shared with the store.
@@ -68,7 +67,6 @@ pub(crate) struct Returned {
 }
 
 impl Returned {
-    /// Takes the buffers that no commit needs now.
     pub(crate) const fn take(&mut self) -> Option<Buffers> {
         self.spare.take()
     }
@@ -84,7 +82,6 @@ impl Returned {
         }
     }
 
-    /// Records that the store has not accepted this.
     pub(super) fn refused(&mut self, buffers: Buffers) {
         self.spare = buffers.take_back();
     }

@@ -6,10 +6,9 @@ use super::Stamp;
 
 /// The most transitions that wait until their state is stored and listeners get them.
 pub(super) const WAITING_MAX: usize = 256;
-/// The number of transitions for which a room keeps memory while none waits.
+/// How many transitions a room keeps memory for while none waits.
 const WAITING_KEPT: usize = 8;
 
-/// The news for listeners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Announcement {
     Transition(Transition),
@@ -25,7 +24,7 @@ pub(crate) struct News {
     told: usize,
     /// The state up to which the store accepted, or refused, the transitions for its history.
     in_history: Stamp,
-    /// The number of older transitions that were dropped, because the store accepts nothing. Listeners get this number.
+    /// The number of older transitions that were dropped, because the store accepts no commits. Listeners get it.
     dropped: u64,
 }
 
@@ -33,6 +32,7 @@ impl News {
     /// Adds a transition of this state. If too many wait, the oldest is dropped.
     pub(crate) fn record(&mut self, stamp: Stamp, transition: Transition) {
         if self.waiting.len() >= WAITING_MAX {
+            // Those that listeners have got leave first. Only the others count as missed.
             self.dropped += u64::from(self.told == 0);
             self.waiting.drain(..self.told.max(1));
             self.told = 0;
@@ -40,13 +40,12 @@ impl News {
         self.waiting.push((stamp, transition));
     }
 
-    /// Returns whether there is news for listeners.
     pub(super) fn is_due(&self, committed: Stamp) -> bool {
         self.waiting.get(self.told).is_some_and(|(stamp, _)| *stamp <= committed)
     }
 
-    /// Returns the next news for listeners: the number of dropped transitions, or the oldest transition whose state is
-    /// committed.
+    /// Returns the next news for listeners: the number of dropped transitions, or the oldest transition with a
+    /// committed state.
     pub(super) fn next(&mut self, committed: Stamp) -> Option<Announcement> {
         let (stamp, transition) = *self.waiting.get(self.told)?;
         if stamp > committed {
@@ -67,6 +66,7 @@ impl News {
     /// Writes the newest transitions that the history does not have, at most `history_max`.
     pub(super) fn write(&self, out: &mut Vec<Transition>, history_max: usize) {
         out.clear();
+        // The store keeps only the newest, so older ones would be written to be dropped.
         let too_many = self.waiting.len().saturating_sub(history_max);
         let newest = self.waiting.iter().skip(too_many);
         let new = newest.filter(|(stamp, _)| *stamp > self.in_history);

@@ -6,15 +6,17 @@ use dirigent_core::{Cause, PhaseKind, Transition};
 
 use super::ChannelEvent;
 
-/// Writes what happened: who has the floor and why, or what became of it.
+/// Writes what happened: which agent has the floor and why, or what became of its turn.
 pub(super) fn write(event: &ChannelEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let Transition { from, to, cause, .. } = event.transition;
     let agent = event.agent.as_ref().map_or("an agent", |agent| agent.as_str());
     if to == PhaseKind::Granted && from != to {
+        // A grant is told by its reason, because that is what people ask.
         if let Some(why) = words_of(cause, &WHY) {
             return write!(f, "{agent} has the floor: {why}");
         }
     }
+    // A cause without words of its own still has its stable name.
     let words = words_of(cause, &WORDS).unwrap_or(cause.as_str());
     if let Some((before, after)) = words.split_once("{}") {
         return write!(f, "{before}{agent}{after}");
@@ -27,7 +29,7 @@ pub(super) fn write(event: &ChannelEvent, f: &mut fmt::Formatter<'_>) -> fmt::Re
     }
 }
 
-/// Why an agent was given the floor, where the cause says no more than that.
+/// The reasons why an agent has the floor.
 const WHY: [(Cause, &str); 15] = [
     (Cause::HumanMessage, "a person wrote"),
     (Cause::AgentMessage, "another agent wrote"),
@@ -46,7 +48,7 @@ const WHY: [(Cause, &str); 15] = [
     (Cause::OrchestratorLate, "its turn goes on"),
 ];
 
-/// What happened otherwise. `{}` stands for the agent.
+/// The sentences of the other transitions. `{}` is the agent.
 const WORDS: [(Cause, &str); 78] = [
     (Cause::Created, "the channel was created"),
     (Cause::ModeChanged, "the mode was changed"),

@@ -10,11 +10,9 @@ use crate::runtime::events::Failed;
 use crate::settings::Heartbeat;
 use crate::{ChannelId, Clock};
 
-/// Knows which agents are online, from reports of hosts and from the time.
 pub(crate) struct PresenceBoard {
     presence: Mutex<Presence>,
     clock: Arc<dyn Clock>,
-    /// `true` if heartbeats are expected.
     is_watching: bool,
     /// `true` if a call of any agent has failed.
     has_failed: AtomicBool,
@@ -31,7 +29,7 @@ impl PresenceBoard {
         }
     }
 
-    /// Locks the agents' presence. While it is locked, nothing else may be locked.
+    /// Locks the agents' presence. While it is locked, no other lock may be taken.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Presence> {
         self.presence.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -44,8 +42,6 @@ impl PresenceBoard {
         }
     }
 
-    /// Records the end of a call. Returns whether the agent is offline from now on, because `most` calls failed in a
-    /// row.
     pub(super) fn call_ended(
         &self,
         of: (AgentKey, Option<(ChannelId, TurnId)>),
@@ -58,7 +54,6 @@ impl PresenceBoard {
         self.lock().call_ended(of, failed, most)
     }
 
-    /// Records that these agents are registered from now on.
     pub(crate) fn registered(&self, agents: &[AgentKey]) {
         let mut presence = self.lock();
         for agent in agents {
@@ -66,17 +61,14 @@ impl PresenceBoard {
         }
     }
 
-    /// Returns whether a call of any agent has failed in this process.
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Acquire)
     }
 
-    /// Returns the calls of the agent that failed since the last success, in any channel of this process.
     pub(crate) fn failures(&self, agent: AgentKey) -> Option<FailedCalls> {
         self.lock().failures(agent)
     }
 
-    /// Returns when the next agent counts as offline, if it gives no sign before.
     pub(crate) fn next_silence(&self) -> Option<Timestamp> {
         if self.is_watching { self.lock().next_silence() } else { None }
     }
@@ -86,7 +78,6 @@ impl PresenceBoard {
         if self.is_watching { self.lock().expire(now) } else { Vec::new() }
     }
 
-    /// Returns the news for a channel that got all news up to this epoch.
     pub(super) fn news_since(&self, epoch: &mut u64) -> Vec<Input> {
         let presence = self.lock();
         let news = presence.news_since(*epoch);

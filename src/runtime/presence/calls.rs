@@ -13,7 +13,6 @@ use crate::runtime::events::{AgentFailure, EventOrLag, Failed};
 use crate::{AgentId, ChannelId};
 
 impl Runtime {
-    /// Marks agents with missing heartbeats as offline.
     pub(crate) fn miss_heartbeats(self: &Arc<Self>, now: Timestamp) {
         let silent = self.presence.expire(now);
         for agent in &silent {
@@ -31,10 +30,12 @@ impl Runtime {
         (agent, turn, run): (AgentKey, Option<TurnId>, RunId),
         failed: Option<Failed>,
     ) {
+        // No lock, because every hosted turn ends here.
         if failed.is_none() && !self.presence.has_failed() {
             return; // The usual case.
         }
         let most = self.settings.hooks.offline_after_failures;
+        // A run after a reminder has no turn to show the failure at.
         let of = (agent, turn.map(|turn| (channel, turn)));
         let is_offline = self.presence.call_ended(of, failed.as_ref(), most);
         if let Some(Failed { fault, class }) = failed {
@@ -47,7 +48,6 @@ impl Runtime {
         }
     }
 
-    /// Reports to the host that an agent failed.
     fn tell_failure(&self, failure: AgentFailure) {
         if let Some(hook) = &self.on_agent_error {
             let told = catch_unwind(AssertUnwindSafe(|| hook(&failure)));
@@ -69,7 +69,7 @@ impl Runtime {
         self.catch_up.call(self.rooms.awaiting_agents());
     }
 
-    /// Tells a channel in memory its news. The epoch is noted under its lock, so that it misses nothing if it leaves
+    /// Tells a channel in memory its news. The epoch is noted under its lock, so that it misses no change if it leaves
     /// memory in the meantime, and learns of two changes in their order.
     pub(crate) fn tell_news(&self, cell: &Arc<RoomCell>) {
         self.update_cell(cell, None, |state, cx, now| {

@@ -27,7 +27,6 @@ pub(super) enum Piece {
 
 /// Words that have no content however often they come, in the languages that rooms of models mostly use.
 static EMPTY: LazyLock<Vec<u64>> = LazyLock::new(|| sorted(include_str!("empty.txt")));
-/// Words that count as facts.
 static FACTS: LazyLock<Vec<u64>> = LazyLock::new(|| sorted(include_str!("facts.txt")));
 static PERSONS: LazyLock<Vec<u64>> = LazyLock::new(|| {
     sorted(

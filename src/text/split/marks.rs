@@ -67,7 +67,6 @@ impl<'a> Marks<'a> {
     }
 }
 
-/// Looks for pairs.
 struct Pairs<'a> {
     text: &'a str,
     /// The runs that may open a pair, the newest last, and at most one of each kind.
