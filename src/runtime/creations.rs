@@ -1,4 +1,7 @@
-//! Counts the channels that agents created recently, and those that are being created.
+//! Limits how many channels each agent may create within a period of time (`LimitRules::creations`).
+//!
+//! The tool that opens a channel (`src/tools/opening.rs`) calls [`Creations::begin`] before it sends the request to the
+//! chat, then [`Creation::start`]. If the chat surely created no channel, it calls [`Creation::created_nothing`].
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,14 +12,16 @@ use dirigent_core::Timestamp;
 use crate::AgentId;
 use crate::settings::Pace;
 
-/// The error if no further channel may be created now.
+/// The error if the agent has reached the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooMany {
+    /// The limit that was reached.
     pub(crate) limit: Pace,
-    /// The time after which it may be tried again. `None` means never.
+    /// The time until the agent may create a channel again. `None` means never, because the limit allows no channel.
     pub(crate) retry_after: Option<Duration>,
 }
 
+/// The moments at which each agent began to create channels, as far as they still count.
 #[derive(Debug, Default)]
 pub(crate) struct Creations {
     counted: Mutex<HashMap<AgentId, Moments>>,
@@ -24,22 +29,29 @@ pub(crate) struct Creations {
 
 type Moments = Vec<Timestamp>;
 
-/// A creation that counts while it is in progress. Afterwards it counts if it was started, unless
-/// [`Creation::created_nothing`] was called. If the future is dropped in between, it stays counted.
+/// One creation of a channel. It counts from [`Creations::begin`] on, for one window of the limit.
+///
+/// If you drop it before [`Creation::start`], or after [`Creation::created_nothing`], it no longer counts. In any other
+/// case the channel exists or may exist, so it goes on counting. For example, the caller's future may be dropped while
+/// it waits for the chat's answer.
 #[derive(Debug)]
 pub(crate) struct Creation<'a> {
     creations: &'a Creations,
     agent: AgentId,
     at: Timestamp,
+    /// `true` if the creation still counts after it is dropped.
     remains: bool,
 }
 
 impl Creations {
-    /// Counts a creation by this agent.
+    /// Begins a creation by this agent, and counts it. Without a limit it always succeeds.
+    ///
+    /// It also forgets the creations of all agents that are older than the window. All callers pass the limit of one
+    /// setting, so none of them forgets too early.
     ///
     /// # Errors
     ///
-    /// Fails if the limit is reached. In that case it is not counted.
+    /// Fails if this agent has reached the limit. The failed creation does not count.
     pub(crate) fn begin(
         &self,
         now: Timestamp,
@@ -48,21 +60,21 @@ impl Creations {
     ) -> Result<Creation<'_>, TooMany> {
         let mut counted = self.lock();
         let window = limit.map_or(Duration::ZERO, |limit| limit.window);
-        // An agent that is not seen again must leave nothing behind.
+        // This covers all agents, because one that creates no further channel would otherwise keep its memory for ever.
         counted.retain(|_, moments| {
             moments.retain(|at| *at + window > now);
             !moments.is_empty()
         });
         let moments = counted.get(&agent).map_or(&[][..], Vec::as_slice);
         if let Some(limit) = limit.filter(|limit| moments.len() >= limit.burst) {
-            // Once this one is forgotten, there are fewer than the limit.
+            // When this moment is older than the window, fewer than `burst` of the agent's moments still count.
             let last = moments.get(moments.len() - limit.burst).filter(|_| limit.burst > 0);
             let retry_after = last.map(|at| (*at + limit.window).since(now));
             return Err(TooMany { limit, retry_after });
         }
         let moments = counted.entry(agent.clone()).or_default();
+        // The moments stay in order even if the clock was set back since the last one.
         let place = moments.partition_point(|known| *known <= now);
-        // The clock may have been set back since the others were counted.
         moments.insert(place, now);
         Ok(Creation { creations: self, agent, at: now, remains: false })
     }
@@ -73,12 +85,13 @@ impl Creations {
 }
 
 impl Creation<'_> {
-    /// Records that a channel may be created from now on.
+    /// Records that the request to the chat is about to leave. From now on the channel may exist, so the creation goes
+    /// on counting after it is dropped.
     pub(crate) const fn start(&mut self) {
         self.remains = true;
     }
 
-    /// Records that it surely created no channel.
+    /// Records that the chat surely created no channel. The creation stops counting when it is dropped.
     pub(crate) const fn created_nothing(&mut self) {
         self.remains = false;
     }
@@ -86,7 +99,7 @@ impl Creation<'_> {
 
 impl Drop for Creation<'_> {
     fn drop(&mut self) {
-        // A future that is dropped in between may have created the channel.
+        // The channel may exist, even if the caller never saw the chat's answer.
         if self.remains {
             return;
         }
