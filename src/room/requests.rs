@@ -1,4 +1,8 @@
-//! The requests of a room that are in progress.
+//! The actions of a room that have started and have not ended: requests to the chat or the store, and calls of agents,
+//! a waker or the orchestrator.
+//!
+//! An action that needs a permission of the admission (`src/admission.rs`) keeps it here while it is in progress. The
+//! end of the action returns the permission, so that the driver can report it to the admission.
 
 use dirigent_core::Timestamp;
 
@@ -8,14 +12,19 @@ use super::doorway::Doorway;
 use crate::ChannelId;
 use crate::admission::{Admitted, Claim, ClaimKind};
 
+/// The actions in progress. Each has a number that no earlier action of the room had.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    /// The actions, each with what it was admitted for, if it needed that.
+    /// The actions, each with its purpose. The third value is the admission's permission. It is `None` if the action
+    /// needs none, for example a commit.
     under_way: Vec<(ActionId, Purpose, Option<Admitted>)>,
+    /// The number of the newest action.
     newest: u64,
 }
 
 impl Requests {
+    /// Starts an action that the admission has permitted. It ends as unanswered after `time_limits.request`, unless it
+    /// calls an agent or the orchestrator.
     pub(super) fn start(
         &mut self,
         cx: &Context<'_>,
@@ -26,11 +35,13 @@ impl Requests {
         action: Action,
     ) -> ActionId {
         let is_call = admitted.claim.kind.is_call();
-        // An agent may work for as long as its run's deadline allows.
+        // A call has no time limit here, because the deadline of its run or of its consultation ends it.
         let time_out = (!is_call).then(|| now + cx.settings.time_limits.request);
         self.begin(door, purpose, Some(admitted), action, time_out)
     }
 
+    /// Starts an action that needs no permission of the admission, for example a commit. It ends as unanswered at
+    /// `time_out`.
     pub(super) fn start_freely(
         &mut self,
         door: &mut Doorway<'_>,
@@ -41,7 +52,8 @@ impl Requests {
         self.begin(door, purpose, None, action, Some(time_out))
     }
 
-    /// Starts a read by the moderator, if it is admitted.
+    /// Starts a request of the moderator that posts no message: a read, or a deletion. `None` if the moderator does not
+    /// reach the chat. The room then stands in the account's line, and asks again when its turn comes.
     pub(super) fn read(
         &mut self,
         cx: &Context<'_>,
@@ -55,18 +67,21 @@ impl Requests {
         Some(self.start(cx, now, door, admitted, purpose, action))
     }
 
-    /// Records the end of an action. Returns its purpose, and what it was admitted for, if it was in progress.
+    /// Removes an action that has ended. Returns its purpose, and the permission of the admission if it had one. `None`
+    /// if no such action is in progress, for example because its end came before.
     pub(super) fn end(&mut self, id: ActionId) -> Option<(Purpose, Option<Admitted>)> {
         let at = self.under_way.iter().position(|(known, ..)| *known == id)?;
         let (_, purpose, admitted) = self.under_way.swap_remove(at);
         Some((purpose, admitted))
     }
 
+    /// Returns the actions in progress.
     #[cfg(test)]
     pub(super) fn under_way(&self) -> &[(ActionId, Purpose, Option<Admitted>)] {
         &self.under_way
     }
 
+    /// Returns whether no action is in progress.
     pub(super) fn is_idle(&self) -> bool {
         self.under_way.is_empty()
     }
@@ -81,7 +96,7 @@ impl Requests {
     ) -> ActionId {
         self.newest += 1;
         let id = ActionId(self.newest);
-        // There are rarely more than two at a time.
+        // A room rarely has more than two actions at a time. `push` alone would reserve room for four.
         self.under_way.reserve_exact(1);
         self.under_way.push((id, purpose, admitted));
         door.started.push(Started { id, action, time_out, not_after: None });
