@@ -1,4 +1,4 @@
-//! The status of a channel, and the reasons for it.
+//! Read-only access to a channel and to the whole process: the status, explanations, the history, counters and events.
 
 use std::sync::Arc;
 
@@ -23,7 +23,10 @@ use crate::values::identity::Identity;
 use crate::values::load_error::Barred;
 use crate::{AgentId, CallError, Channel, ChannelId, Dirigent};
 
-/// A channel's state at one moment.
+/// A channel's state at one moment. [`Channel::status`] returns it.
+///
+/// The words *phase*, *cycle*, *slot*, *budget* and others are those of the
+/// [glossary](https://github.com/dirigent-rs/dirigent/blob/main/docs/glossary.md).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
@@ -31,24 +34,28 @@ pub struct Status {
     pub mode: Mode,
     /// The state of turn management.
     pub turn_state: TurnState,
-    /// The phase.
+    /// The phase, for example dormant or running.
     pub phase: PhaseKind,
     /// The pause, if the channel is stopped, on hold or finished.
     pub rest: Option<Pause>,
     /// The agent that has the floor.
     pub speaker: Option<AgentId>,
-    /// The reason why every agent is silent, or why agents need no floor. For example, it is
-    /// [`Reason::TooFewAgents`](crate::operate::Reason::TooFewAgents) in a disabled channel. `None` while an agent has
-    /// the floor and may use it, or may run to conclude an idle discussion.
+    /// The reason that holds for every agent now. It is of one of two kinds, which [`Reason::allows`] tells apart.
+    /// Either the gate denies every agent, for example because the channel is stopped or dormant. Or the channel has no
+    /// turns, and every agent may speak freely: [`Reason::Unmanaged`] and [`Reason::TooFewAgents`].
+    ///
+    /// `None` if the agents differ. That is so while one of them may use the floor, or while the initiator of an idle
+    /// discussion may run once to conclude it.
     pub silence: Option<Reason>,
-    /// `true` if an agent still has to get a message of a person. It gets the message with the current turn or the next
-    /// one, or the message wakes the channel as soon as an agent can be granted.
+    /// `true` if a message of a person still waits for an agent. An agent gets it with the current turn or the next
+    /// one. If the channel is dormant, the message wakes the channel as soon as an agent can get a turn.
     pub has_word: bool,
     /// The newest turn.
     pub turn: TurnId,
     /// The speaker list in order. Each entry has the agent, and the state of its turn in this cycle.
     pub list: Vec<(AgentId, Seat)>,
-    /// The state of each agent in the list. It also has agents that are offline, or that are back and not assigned.
+    /// The state of each agent in the speaker list. Agents follow that are not in the list and are away: they are
+    /// offline, or they are back and an operator has not assigned them yet.
     pub agents: Vec<(AgentId, AgentState)>,
     /// The number of turns since a human last spoke.
     pub turns_since_human: u32,
@@ -64,36 +71,42 @@ pub struct Status {
     pub chosen: Option<AgentId>,
     /// The rules that the channel follows.
     pub rules: Arc<Config>,
-    /// The time since when the chat has not answered this channel, if turns wait because of it.
+    /// The moment since which the chat has not answered this channel, if its turns wait for the chat.
     pub chat_away_since: Option<Timestamp>,
-    /// The time since when the store has refused the channel's record as it is, for example because it is too large. It
-    /// has accepted none since then, so the channel stores nothing and posts nothing, and no agent is called.
+    /// The moment since which the store has refused the channel's record, for example because it is too large. `None`
+    /// while the store accepts it. Until the store accepts a record of this channel, the channel stores no change,
+    /// posts no message and calls no agent.
     ///
-    /// The record is tried again after a minute, and then at growing intervals. They grow to at most 10 minutes if the
-    /// record has changed since, and otherwise to at most an hour. The record is tried at once after a call that stores
+    /// The record is tried again after a minute. The interval then doubles, up to an hour, or up to 10 minutes if the
+    /// record has changed since the last refusal. The record is tried at once after a call that stores
     /// something durably, for example [`stop`](Channel::stop), and when the driver ends
     /// ([`shutdown`](Dirigent::shutdown)). To start again with an empty record, call [`erase`](Channel::erase).
     pub record_refused_since: Option<Timestamp>,
     /// The agent with a finished reply that waits until the chat takes it.
     pub waiting_reply: Option<AgentId>,
-    /// The listed agents with three or more last replies in a row that were not recognised in what was posted, with the
-    /// number of these replies. It counts in any channel since this process began. The reason is that the host reports
-    /// another text than it posts. Each such turn waits until the agent is quiet, or for
+    /// The listed agents with replies that Dirigent does not recognise among their posts, and the number of these
+    /// replies. An agent is here if its newest replies were all unrecognised, and at least three of them. Replies in
+    /// all channels count, since this process began.
+    ///
+    /// The reason is that the program of the agent reports another text than it posts. Each such turn takes longer: it
+    /// ends when the agent has posted no more for a while, or after
     /// [`Confirmation::delivery_timeout`](crate::settings::Confirmation::delivery_timeout).
     pub unrecognised: Vec<(AgentId, u32)>,
-    /// The listed agents with a failed last call, in any channel of this process.
+    /// The listed agents with a newest call that failed, and the number of calls that failed in a row. Calls in all
+    /// channels of this process count.
     pub failing: Vec<(AgentId, FailedCalls)>,
-    /// `true` if people's messages come to this process without any content, because the bot lacks the message-content
-    /// intent. Such messages wake no agent.
+    /// `true` if people's messages come to this process without any content, because the bot that receives them lacks
+    /// Discord's message-content intent. Such messages wake no agent.
     pub sees_no_content: bool,
     /// Another process that posts here with the same tokens and shares no store with this one, if one was noticed.
     pub twin: Option<Twin>,
-    /// The number of a discussion's own messages, such as its result, that this process no longer tries to post,
-    /// because the chat refuses them. A restart tries them once more. [`discussion`](Channel::discussion) lists them.
+    /// The number of messages of the discussion itself, which are its guide and its result, that this process no longer
+    /// tries to post. The chat refused them. A restart tries them once more. [`discussion`](Channel::discussion) lists
+    /// them.
     pub given_up: usize,
 }
 
-/// Returns the reason why everything is denied in a channel with a record that cannot be used.
+/// Returns the reason why every agent is denied in a channel with a record that cannot be used.
 pub(crate) const fn reason_of(barred: Barred) -> Reason {
     match barred {
         Barred::Damaged => Reason::RecordDamaged,
@@ -101,10 +114,11 @@ pub(crate) const fn reason_of(barred: Barred) -> Reason {
     }
 }
 
-/// Returns the reason why everything is denied in a channel that does not belong to this process, or will soon not.
+/// Returns the reason why every agent is denied, if another process acts for this channel or may soon do so.
 fn reason_of_standing(runtime: &Runtime, channel: ChannelId) -> Option<Reason> {
     match runtime.standing(channel) {
-        // This process has the lease, but gives way to another one with the same tokens.
+        // The channel is quiet for one of two reasons. Here the lease holds, but this process gives way to another one
+        // that posts with the same tokens and shares no store. In the other case below the lease is about to end.
         Standing::Quiet if runtime.owned(channel) == Standing::Held => Some(Reason::Elsewhere),
         Standing::Held => None,
         Standing::Quiet => Some(Reason::LeaseEnding),
@@ -117,9 +131,15 @@ impl Channel<'_> {
     /// Explains why this agent may, or may not, speak now, and what would change that. The answer has words for people
     /// and values for programs.
     ///
+    /// The answer is that of a gate call at this moment, so deadlines that are due but not yet handled count. Nothing
+    /// changes in the channel, but a channel that is not in memory is loaded from the store.
+    ///
+    /// A channel without a mode, a damaged record and a channel of another process are no errors. The explanation then
+    /// has that reason, and none of the details. An agent that is not registered gets a reason without details, too.
+    ///
     /// # Errors
     ///
-    /// Fails if the channel cannot be read.
+    /// Fails if the driver is not running, or if the store does not return the record in time.
     pub async fn explain(self, agent: &AgentId) -> Result<Explanation, CallError> {
         self.dirigent.live().await?;
         let why = |reason| Explanation::new(agent.clone(), reason);
@@ -141,11 +161,13 @@ impl Channel<'_> {
         let now = runtime.clock.now();
         let state = room.lock();
         let look = state.room.look();
-        // The driver may be late, but the gate would first fire the deadlines that are due.
+        // A gate call first fires the deadlines that are due, even if the driver has not come to them yet. The
+        // explanation must be the gate's answer, so it does the same with a copy of the machine.
         let mut machine = look.machine_at(now);
         let standing = reason_of_standing(runtime, self.id);
         let Some(key) = runtime.registry.key(agent) else {
-            // An unregistered agent gets the gate's own answer, which differs in a channel without turns.
+            // An agent without a key is not registered, but it may speak in a channel without turns. So the gate is
+            // asked.
             let asked = Input::Gate { agent: None, run: None, latest: None };
             let answer = machine.handle(now, &asked, &mut Vec::new());
             let reason = answer.ok().and_then(Answer::verdict).map(|it| it.reason());
@@ -157,7 +179,7 @@ impl Channel<'_> {
         let bar = runtime.write_bar(self.id, runtime.registry.directory().user(key));
         let bar = bar.filter(|_| keeps_turns);
         let moderator = if keeps_turns { runtime.own_lacks(self.id) } else { OwnLacks::NONE };
-        // On a lapsed lease the time that the machine names belongs to another process.
+        // If another process acts for the channel, or may soon, the time that the machine names may not hold.
         let goes_on_at = look.goes_on_at(&machine).filter(|_| standing.is_none());
         Ok(Explanation {
             speaker: view.speaker().and_then(|key| runtime.registry.name(key)),
@@ -172,7 +194,7 @@ impl Channel<'_> {
             unpermitted: unpermitted(&look, runtime, key),
             sees_no_content: runtime.sight.is_blind(),
             twin: runtime.twins.of(self.id),
-            // A moderator that does not see the channel does not learn who does.
+            // If the moderator cannot see the channel, it cannot read who can. So a missing agent may be there.
             is_absent: is_absent(&machine, key)
                 && moderator.write_bar.is_none_or(WriteBar::sees_channel),
             bar,
@@ -182,22 +204,28 @@ impl Channel<'_> {
         })
     }
 
-    /// Returns the current status of the channel. `None` if it was never given a mode.
+    /// Returns the status of the channel. `None` if it was never given a mode.
+    ///
+    /// The status is as the driver left the channel. A deadline that is due but not yet handled does not count here,
+    /// although [`explain`](Self::explain) counts it. A channel that is not in memory is loaded from the store.
     ///
     /// # Errors
     ///
-    /// Fails if the channel cannot be read.
+    /// Fails with [`CallError::Elsewhere`] if another process acts for the channel, and with [`CallError::Barred`] if
+    /// its record cannot be used. Also fails if the driver is not running, or if the store does not return the record
+    /// in time.
     pub async fn status(self) -> Result<Option<Status>, CallError> {
         self.dirigent.live().await?;
         let room = self.dirigent.runtime.room(self.id).await?;
         Ok(room.map(|room| status_of(&self.dirigent.runtime, &room.lock().room)))
     }
 
-    /// Returns the channel's newest changes, oldest first, as many as the store keeps.
+    /// Returns the latest changes of the channel from the store. The store keeps a limited number of them. The oldest
+    /// comes first.
     ///
     /// # Errors
     ///
-    /// Fails with the error of the store.
+    /// Fails with the error of the store, if the store does not answer in time, or if the driver is not running.
     pub async fn history(self) -> Result<Vec<ChannelEvent>, CallError> {
         self.dirigent.live().await?;
         let limit = self.dirigent.runtime.settings.time_limits.call;
@@ -215,8 +243,11 @@ impl Channel<'_> {
         Ok(kept.into_iter().map(event).collect())
     }
 
-    /// Returns the agent that has the floor, and its turn, if this process has the channel in memory. The call is cheap
-    /// and makes no request. A channel that is not in memory has no current turn.
+    /// Returns the agent that has the floor, and its turn. `None` if no agent has it, or if this process does not have
+    /// the channel in memory, because such a channel has no current turn. The call is cheap and makes no request.
+    ///
+    /// If several processes share a store, the answer does not say whether this process still acts for the channel.
+    /// [`explain`](Self::explain) does.
     pub fn floor(self) -> Option<(AgentId, TurnId)> {
         let runtime = &self.dirigent.runtime;
         let room = runtime.rooms.awake(self.id)?;
@@ -225,15 +256,17 @@ impl Channel<'_> {
         Some((runtime.registry.name(view.speaker()?)?, view.turn()))
     }
 
-    /// Returns the turns of this channel that failed, oldest first, each with the class that the agent gave its failure
-    /// ([`Agent::failure_class`](crate::Agent::failure_class)). The process remembers the newest 256 of all channels,
-    /// and none from before a restart.
+    /// Returns the turns of this channel that failed, each with the class that the agent gave its failure
+    /// ([`Agent::failure_class`](crate::Agent::failure_class)). The oldest comes first. Failures without a class are
+    /// left out. The process remembers 256 failures, the newest in all channels together, and none from before a
+    /// restart.
     pub fn failure_classes(self) -> Vec<(TurnId, Arc<str>)> {
         self.dirigent.runtime.presence.lock().classes_in(self.id)
     }
 }
 
-/// Returns the messages that an observed agent wrote here outside of its turn.
+/// Returns how many messages an observed agent wrote here outside of its turn, and the setting that prevents this.
+/// `None` if there are none, or if the agent is not an observed one.
 fn unpermitted(look: &Look<'_>, runtime: &Runtime, agent: AgentKey) -> Option<UnpermittedPosts> {
     let posts = look.unpermitted(agent);
     let directory = runtime.registry.directory();
@@ -241,7 +274,8 @@ fn unpermitted(look: &Look<'_>, runtime: &Runtime, agent: AgentKey) -> Option<Un
     Some(UnpermittedPosts { posts, remedy })
 }
 
-/// Returns whether the agent was missing among those that see a channel with turns, when the list was read last.
+/// Returns whether an agent was missing when the members of a channel with turns were last read. `false` if they were
+/// never read, or if the list is full.
 fn is_absent(machine: &dirigent_core::TurnMachine, agent: AgentKey) -> bool {
     let view = machine.view();
     let is_read = machine.snapshot().state.roster.read_at.is_some();
@@ -257,31 +291,33 @@ impl Dirigent {
         self.runtime.rooms.known()
     }
 
-    /// Returns the agents of the registry, and those that are personas, as the driver knows them, in the order of their
-    /// keys. The list is empty until the driver has read the registry.
+    /// Returns all agents that the driver knows, in the order of their keys. These are the agents of the registry and
+    /// the personas. The list is empty until the driver has read the registry.
     pub fn agents(&self) -> Vec<Identity> {
         let directory = self.runtime.registry.directory();
         directory.registered().filter_map(|key| directory.identity(key)).collect()
     }
 
-    /// Returns the name of the agent with this key. Transitions and recordings contain such keys. `None` if no agent
-    /// has the key.
+    /// Returns the name of the agent with this key. Transitions and recordings contain keys in place of names. `None`
+    /// if no agent has the key.
     pub fn agent(&self, key: AgentKey) -> Option<AgentId> {
         self.runtime.registry.name(key)
     }
 
-    /// Returns counters of what has happened in all channels since the process began. The counters cost no time while
-    /// no one asks.
+    /// Returns counters of what has happened in all channels since the process began. Counting costs a few additions
+    /// for each turn, so it is always on.
     pub fn tally(&self) -> Tally {
         self.runtime.counts.look()
     }
 
-    /// Subscribes to the events of all channels from now on.
+    /// Subscribes to the events of all channels from now on. A slow reader loses the oldest events, and learns how many
+    /// ([`Events`]).
     pub fn events(&self) -> Events {
         Events::new(self.runtime.events.subscribe())
     }
 }
 
+/// Returns the outage of a channel in words and names for people, if there is one.
 fn outage_of(
     runtime: &Runtime,
     channel: ChannelId,
@@ -297,6 +333,7 @@ fn outage_of(
     Some(OutageNote { gateway, store, why, reply_of, given_up_in, ..OutageNote::new(since) })
 }
 
+/// Builds the status of a channel from its room, as the driver left it.
 fn status_of(runtime: &Runtime, room: &Room) -> Status {
     let view = room.look().machine().view();
     let name = |key| runtime.registry.name(key).unwrap_or_else(|| "unknown".into());
