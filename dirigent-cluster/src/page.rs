@@ -147,6 +147,9 @@ pub(crate) mod tests {
     /// All questions of a page, and the answers without drawings.
     pub(crate) fn lines() -> Vec<Line> {
         let channel = ChannelId::new(100_000_000_000_000_001);
+        let ended = || {
+            serde_json::from_str(r#"{"expires":1800000043200000,"account":2863311530}"#).unwrap()
+        };
         let questions = [
             PageQuestion::Rows { after: None },
             PageQuestion::Rows { after: Some(channel) },
@@ -167,6 +170,7 @@ pub(crate) mod tests {
             },
             PageQuestion::Agent { agent: "poet".into() },
             PageQuestion::RegistryChanged,
+            PageQuestion::SignOuts { ended: vec![ended()] },
         ];
         let answers = [
             PageAnswer::Rows { rows: Vec::new(), has_more: true },
@@ -175,6 +179,7 @@ pub(crate) mod tests {
             PageAnswer::Done,
             PageAnswer::Elsewhere,
             PageAnswer::Problem(Problem::new(413, "too-large", "this is too large")),
+            PageAnswer::SignOuts { ended: vec![ended()] },
         ];
         lines_of::<AskPage>(&questions.map(AskPage), &answers)
     }

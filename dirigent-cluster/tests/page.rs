@@ -439,3 +439,44 @@ async fn a_process_without_a_page_says_so() {
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(answer["detail"].as_str().unwrap().contains("nothing was done"), "{answer}");
 }
+
+/// PG8: a sign-out ends the session in every process, through the relay; and in one that could not be reached when it can.
+#[tokio::test]
+async fn a_sign_out_ends_the_session_in_the_other_process() {
+    let (fleet, a, b, _) = pair().await;
+    let (a, b) = (Arc::new(a), Arc::new(b));
+    let sign_in = async |page: &Paged| {
+        let body = Body::from(format!("token={OPERATOR}"));
+        let mut asked = request(Method::POST, "/dirigent/sign-in", "", body);
+        asked.headers_mut().remove(header::AUTHORIZATION);
+        let kind = "application/x-www-form-urlencoded".parse().unwrap();
+        asked.headers_mut().insert(header::CONTENT_TYPE, kind);
+        let answer = page.router.clone().oneshot(asked).await.unwrap();
+        let cookie = answer.headers()[header::SET_COOKIE].to_str().unwrap();
+        cookie.split(';').next().unwrap().to_owned()
+    };
+    let send = async |page: &Arc<Paged>, method: Method, path: &str, cookie: &str| {
+        let mut asked = request(method, path, "", Body::empty());
+        asked.headers_mut().remove(header::AUTHORIZATION);
+        asked.headers_mut().insert(header::COOKIE, cookie.parse().unwrap());
+        let page = Arc::clone(page);
+        within(&fleet, SECOND * 3, async move { page.ask(asked).await }).await
+    };
+    let opens = async |page: &Arc<Paged>, cookie: &str| {
+        send(page, Method::GET, "/dirigent/registry", cookie).await.0 == StatusCode::OK
+    };
+    let (ends, stays, later) = (sign_in(&a).await, sign_in(&a).await, sign_in(&a).await);
+    for cookie in [&ends, &stays, &later] {
+        assert!(opens(&b, cookie).await, "a session counts in each process");
+    }
+    let (status, _) = send(&a, Method::POST, "/dirigent/sign-out", &ends).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    assert!(!opens(&b, &ends).await && opens(&b, &stays).await);
+    // The way from one to the other is cut: the visitor reads so, and the other one hears of it when it asks.
+    a.fail(Fault::Silent);
+    let (status, text) = send(&a, Method::POST, "/dirigent/sign-out", &later).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(text.contains("You are signed out here, and b does not answer."), "{text}");
+    assert!(!opens(&b, &later).await, "b can ask");
+    assert!(opens(&b, &stays).await);
+}

@@ -6,7 +6,7 @@
 //
 // `order` and `registry` change data. `agents` shows one agent in all channels. `acting` does the work that needs a
 // person. `messages` reads the messages of a channel when a person opens its page. `kept` has the answers to forms.
-// `peers`, `across` and `peer_rows` are for the pages of other processes. `metrics` and `figures` are the numbers for
+// `peers`, `across`, `peer_rows` and `sign_outs` are for the pages of other processes. `metrics` and `figures` are the numbers for
 // Prometheus. `ports` has the traits that your program implements, because the page does not know a store.
 
 mod access;
@@ -48,6 +48,7 @@ mod serve;
 mod shared;
 mod sheet;
 mod sign_in;
+mod sign_outs;
 mod since;
 mod slave;
 mod visitor;
@@ -66,4 +67,5 @@ pub use peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
 pub use ports::{Check, EgoFile, OrderStore, ReadRecording, RecordingFile, ScanReport};
 pub use post_text::PostText;
 pub use problem::Problem;
+pub use sign_outs::EndedSession;
 pub use slave::on_slave;

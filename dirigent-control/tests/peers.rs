@@ -1,6 +1,6 @@
 //! The page of one of several processes. The others are played.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use dirigent_control::{Control, Figure, PageAnswer, PageQuestion, PeerError, Pee
 use dirigent_testkit::ManualClock;
 use http::{Method, StatusCode, header};
 use serde_json::{Value, json};
+use tower::ServiceExt;
 
 use crate::fixture::{Answer, Fixture, OPERATOR, VIEWER, request};
 use crate::live::Stream;
@@ -497,5 +498,208 @@ async fn rows_are_answered_five_hundred_at_once_and_those_of_other_processes_nev
         },
     ] {
         assert_eq!(control.answer(&question).await, PageAnswer::Elsewhere, "{question:?}");
+    }
+}
+
+/// Two pages that ask each other, as two processes do.
+struct Two {
+    fixture: Fixture,
+    clock: ManualClock,
+    way: ControlsByName,
+}
+
+#[derive(Clone, Default)]
+struct ControlsByName(Arc<Mutex<Joined>>);
+
+#[derive(Default)]
+struct Joined {
+    controls: BTreeMap<&'static str, Control>,
+    /// No question reaches the other page, or none is ever answered.
+    is_cut: bool,
+    is_mute: bool,
+}
+
+struct One {
+    name: &'static str,
+    way: ControlsByName,
+}
+
+#[async_trait]
+impl Peers for One {
+    fn me(&self) -> String {
+        self.name.to_owned()
+    }
+
+    fn others(&self) -> Vec<String> {
+        let names = ["bot-1", "bot-2"].into_iter().filter(|name| *name != self.name);
+        names.map(str::to_owned).collect()
+    }
+
+    fn owner(&self, _: ChannelId) -> Option<String> {
+        Some("bot-1".to_owned())
+    }
+
+    async fn ask(&self, peer: &str, question: &PageQuestion) -> Result<PageAnswer, PeerError> {
+        let other = {
+            let joined = self.way.0.lock().unwrap();
+            match (joined.is_cut, joined.is_mute) {
+                (true, _) => return Err(PeerError::NotReached),
+                (_, true) => None,
+                _ => Some(joined.controls[peer].clone()),
+            }
+        };
+        match other {
+            Some(other) => Ok(other.answer(question).await),
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Two {
+    async fn open() -> Self {
+        let clock = ManualClock::new();
+        let time: Arc<dyn Clock> = Arc::new(clock.clone());
+        let fixture = Fixture::open_with(|builder| builder.clock(time)).await;
+        let two = Self { fixture, clock, way: ControlsByName::default() };
+        two.start("bot-1");
+        two.start("bot-2");
+        two
+    }
+
+    /// Starts a process, which may have run before: it remembers nothing.
+    fn start(&self, name: &'static str) {
+        let (fixture, time) = (&self.fixture, Arc::new(self.clock.clone()));
+        let chat: Arc<dyn dirigent::ports::GuildApi> =
+            Arc::new(fixture.discord.account(fixture.moderator));
+        let control = Control::builder(fixture.dirigent.clone(), chat, fixture.identities.clone())
+            .operator_token(OPERATOR)
+            .viewer_token(VIEWER)
+            .clock(time as Arc<dyn Clock>)
+            .peers(One { name, way: self.way.clone() })
+            .build()
+            .unwrap();
+        self.way.0.lock().unwrap().controls.insert(name, control);
+    }
+
+    fn join(&self, change: impl FnOnce(&mut Joined)) {
+        change(&mut self.way.0.lock().unwrap());
+    }
+
+    fn pass(&self, seconds: u64) {
+        self.clock.set(self.clock.now() + Duration::from_secs(seconds));
+    }
+
+    async fn send(&self, name: &str, request: http::Request<Body>) -> http::Response<Body> {
+        let control = self.way.0.lock().unwrap().controls[name].clone();
+        control.at_its_path().oneshot(request).await.unwrap()
+    }
+
+    async fn sign_in(&self, name: &str) -> String {
+        let body = Body::from(format!("token={OPERATOR}"));
+        let mut asked = request(Method::POST, "/dirigent/sign-in", "", body);
+        let form = "application/x-www-form-urlencoded".parse().unwrap();
+        asked.headers_mut().insert(header::CONTENT_TYPE, form);
+        let answer = self.send(name, asked).await;
+        let cookie = answer.headers()[header::SET_COOKIE].to_str().unwrap();
+        cookie.split(';').next().unwrap().to_owned()
+    }
+
+    async fn with(
+        &self,
+        name: &str,
+        (method, path): (Method, &str),
+        cookie: &str,
+    ) -> http::Response<Body> {
+        let mut asked = request(method, path, "", Body::empty());
+        asked.headers_mut().insert(header::COOKIE, cookie.parse().unwrap());
+        self.send(name, asked).await
+    }
+
+    async fn opens(&self, name: &str, cookie: &str) -> bool {
+        let answer = self.with(name, (Method::GET, "/dirigent/registry"), cookie).await;
+        answer.status() == StatusCode::OK
+    }
+
+    async fn sign_out(&self, name: &str, cookie: &str) -> http::Response<Body> {
+        self.with(name, (Method::POST, "/dirigent/sign-out"), cookie).await
+    }
+}
+
+/// PG8: a copy of the cookie opens no page of any process, and what it has opened ends.
+#[tokio::test]
+async fn a_sign_out_ends_the_session_in_every_process_at_once() {
+    let two = Two::open().await;
+    let (ends, stays) = (two.sign_in("bot-1").await, two.sign_in("bot-1").await);
+    assert!(two.opens("bot-2", &ends).await && two.opens("bot-2", &stays).await);
+    let mut live = Stream::of(two.with("bot-2", (Method::GET, "/dirigent/live"), &ends).await);
+    live.next().await.unwrap();
+    // No time passes.
+    assert_eq!(two.sign_out("bot-1", &ends).await.status(), StatusCode::SEE_OTHER);
+    assert!(live.next().await.is_none(), "the open page of the other process ends");
+    for name in ["bot-1", "bot-2"] {
+        assert!(!two.opens(name, &ends).await && two.opens(name, &stays).await, "{name}");
+    }
+    // A process that starts now has heard of no sign-out, and asks before it judges a session.
+    for name in ["bot-2", "bot-1", "bot-2"] {
+        two.start(name);
+        assert!(!two.opens(name, &ends).await && two.opens(name, &stays).await, "{name}");
+    }
+}
+
+/// PG8: who signs out reads that a process was not reached, and that process takes the cookie until it is.
+#[tokio::test]
+async fn a_process_that_was_not_reached_hears_of_a_sign_out_when_it_can() {
+    let two = Two::open().await;
+    for asks_meanwhile in [false, true] {
+        let cookie = two.sign_in("bot-2").await;
+        assert!(two.opens("bot-1", &cookie).await && two.opens("bot-2", &cookie).await);
+        two.join(|joined| joined.is_cut = true);
+        let answer = two.sign_out("bot-1", &cookie).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        assert!(answer.headers()[header::SET_COOKIE].to_str().unwrap().contains("Max-Age=0"));
+        let text = http_body_util::BodyExt::collect(answer.into_body()).await.unwrap().to_bytes();
+        let text = String::from_utf8(text.to_vec()).unwrap();
+        assert!(text.contains("and bot-2 does not answer"), "{text}");
+        assert!(!two.opens("bot-1", &cookie).await);
+        if asks_meanwhile {
+            two.pass(1);
+            assert!(two.opens("bot-2", &cookie).await, "a lost process locks no operator out");
+        }
+        two.join(|joined| joined.is_cut = false);
+        two.pass(3);
+        // One that knows that the other was away asks it beside the visitor.
+        let real = dirigent::SystemClock::new();
+        let until = real.now() + Duration::from_secs(60);
+        while asks_meanwhile && two.opens("bot-2", &cookie).await && real.now() < until {
+            tokio::task::yield_now().await;
+        }
+        assert!(!two.opens("bot-2", &cookie).await, "asked meanwhile: {asks_meanwhile}");
+    }
+}
+
+/// A process that stands still holds a visitor up once, for two seconds, and no further one.
+#[tokio::test]
+async fn a_process_that_does_not_answer_does_not_hold_up_those_who_are_signed_in() {
+    let two = Two::open().await;
+    let cookie = two.sign_in("bot-1").await;
+    two.join(|joined| joined.is_mute = true);
+    let begun = two.clock.now();
+    let time_goes_by = async {
+        loop {
+            for _ in 0..50 {
+                tokio::task::yield_now().await;
+            }
+            two.clock.set(two.clock.now() + Duration::from_millis(100));
+        }
+    };
+    tokio::select! {
+        is_open = two.opens("bot-1", &cookie) => assert!(is_open),
+        () = time_goes_by => {}
+    }
+    assert_eq!(two.clock.now().since(begun), Duration::from_secs(2));
+    for _ in 0..10 {
+        // Time stands still while it is asked.
+        assert!(two.opens("bot-1", &cookie).await);
+        two.pass(1);
     }
 }

@@ -22,7 +22,7 @@ const SESSIONS_MAX: usize = 20;
 
 /// Lets a request in together with its visitor, or refuses it.
 pub(crate) async fn admit(
-    shared: &PageContext,
+    shared: &Arc<PageContext>,
     request: Request,
     next: Next,
 ) -> Result<Response, Response> {
@@ -54,7 +54,16 @@ fn changes_something(parts: &Parts) -> bool {
     !is_safe && !is_harmless
 }
 
-async fn visitor_of(shared: &PageContext, parts: &Parts) -> Result<Visitor, Judgement> {
+async fn visitor_of(shared: &Arc<PageContext>, parts: &Parts) -> Result<Visitor, Judgement> {
+    let has_session = {
+        let auth = shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = sessions(shared, &parts.headers);
+        sessions.any(|session| auth.session_of(Credential::Session(session)).is_some())
+    };
+    // A sign-out asks the others itself.
+    if has_session && parts.uri.path() != "/sign-out" {
+        shared.hear_sign_outs().await;
+    }
     let (judged, name, session) = {
         let mut auth = shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
         let now = shared.clock.now();

@@ -142,6 +142,10 @@ impl Across<'_> {
                 let told = self.shared.own_agent(agent).await;
                 told.map(|(channels, more)| PageAnswer::Agent { channels, more })
             }
+            PageQuestion::SignOuts { ended } => {
+                self.shared.end_sessions(ended);
+                Ok(PageAnswer::SignOuts { ended: self.shared.ended_sessions() })
+            }
             PageQuestion::RegistryChanged => {
                 let read = self.shared.dirigent.identities_changed().await;
                 self.shared.orders.send_modify(|orders| *orders += 1);

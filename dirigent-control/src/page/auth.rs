@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::ports::Timestamp;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -71,12 +72,14 @@ pub(crate) struct Auth {
     ended: BTreeSet<SessionId>,
 }
 
-/// The identity of a session. Two sessions of one account never expire in the same millisecond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The identity of a session in every process with the same tokens. Two sessions of one account and process never
+/// expire in the same millisecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct SessionId {
     /// The time at which it expires, in milliseconds of Unix time.
     expires: u64,
-    account: usize,
+    /// The [label](SessionKey::label) of the account's token, because processes may list their accounts differently.
+    account: u32,
 }
 
 impl SessionId {
@@ -118,7 +121,7 @@ impl Auth {
     /// Returns the name of the session's cookie.
     pub(crate) fn cookie(&self) -> String {
         let label = self.accounts.first().map(|account| account.key.label());
-        format!("dirigent_session_{}", label.unwrap_or_default())
+        format!("dirigent_session_{:08x}", label.unwrap_or_default())
     }
 
     /// Returns the name of the account with this credential if it is known.
@@ -149,7 +152,11 @@ impl Auth {
     pub(crate) fn session_of(&self, credential: Credential<'_>) -> Option<SessionId> {
         let Credential::Session(text) = credential else { return None };
         let session = Session::parse(text)?;
-        let account = self.with_session(&session)?;
+        self.id_of(&session, self.with_session(&session)?)
+    }
+
+    fn id_of(&self, session: &Session<'_>, at: usize) -> Option<SessionId> {
+        let account = self.accounts.get(at)?.key.label();
         Some(SessionId { expires: session.expires, account })
     }
 
@@ -158,14 +165,26 @@ impl Auth {
         now >= session.expires() || self.ended.contains(&session)
     }
 
-    /// Ends a session, so that its cookie is refused.
-    pub(crate) fn sign_out(&mut self, now: Timestamp, text: &str) {
-        let Some(session) = self.session_of(Credential::Session(text)) else { return };
+    /// Ends sessions, so that their cookies are refused. Returns true if one of them had not ended before.
+    pub(crate) fn end(
+        &mut self,
+        now: Timestamp,
+        sessions: impl IntoIterator<Item = SessionId>,
+    ) -> bool {
         self.ended = self.ended.split_off(&SessionId { expires: now.as_millis(), account: 0 });
-        self.ended.insert(session);
-        if self.ended.len() > ENDED_MAX {
-            self.ended.pop_first();
+        let mut is_new = false;
+        for session in sessions.into_iter().filter(|session| now < session.expires()) {
+            is_new |= self.ended.insert(session);
+            if self.ended.len() > ENDED_MAX {
+                self.ended.pop_first();
+            }
         }
+        is_new
+    }
+
+    /// Returns the sessions that visitors ended, the one that would have expired first at the start.
+    pub(crate) fn ended(&self) -> impl Iterator<Item = SessionId> {
+        self.ended.iter().copied()
     }
 
     /// Judges a request. A valid session is admitted, even if other requests from its address fail. An invalid session
@@ -235,10 +254,8 @@ impl Auth {
     }
 
     fn try_session(&self, now: Timestamp, session: &Session<'_>) -> Judgement {
-        match self.with_session(session) {
-            Some(account) if self.is_over(now, SessionId { expires: session.expires, account }) => {
-                Judgement::Unknown
-            }
+        match self.with_session(session).and_then(|at| self.id_of(session, at)) {
+            Some(id) if self.is_over(now, id) => Judgement::Unknown,
             Some(_) => Judgement::Admitted(session.role),
             // The session was signed with a token that was replaced since, or it is forged.
             None => Judgement::Unknown,
@@ -374,16 +391,39 @@ mod tests {
             (name(&auth, &sessions[0]), name(&auth, &sessions[2])),
             ("anna".into(), "ben".into())
         );
+        let sign_out = |auth: &mut Auth, now, text| {
+            let session = auth.session_of(Credential::Session(text));
+            auth.end(now, session)
+        };
         for (at, ended) in sessions.iter().enumerate() {
-            auth.sign_out(after(1), ended);
-            auth.sign_out(after(1), "o.1.forged");
+            assert!(sign_out(&mut auth, after(1), ended));
+            assert!(!sign_out(&mut auth, after(1), ended), "it has ended already");
+            assert!(!sign_out(&mut auth, after(1), "o.1.forged"));
             for (other, session) in sessions.iter().enumerate() {
                 let judged = auth.judge(after(2), HOME, Credential::Session(session));
                 assert_eq!(judged == Judgement::Unknown, other <= at, "{at} {other}");
             }
         }
-        auth.sign_out(after(20 * 3_600), &sessions[0]);
-        assert_eq!(auth.ended.len(), 1, "those that are over are forgotten");
+        assert_eq!(auth.ended().count(), 4);
+        assert!(!sign_out(&mut auth, after(20 * 3_600), &sessions[0]));
+        assert_eq!(auth.ended().count(), 0, "those that are over are forgotten");
+    }
+
+    /// A process that lists its operators in another order takes the same session for the same one.
+    #[test]
+    fn a_session_that_ended_in_another_process_has_ended_in_this_one() {
+        let all = [("anna", OPERATOR), ("ben", "ben's own secret")];
+        let mut one = Auth::new(all, Some(VIEWER));
+        let mut other = Auth::new(all.into_iter().rev(), None);
+        let [anna, ben] = all.map(|(_, token)| one.sign_in(NOON, HOME, token).unwrap());
+        let ended = one.session_of(Credential::Session(&ben));
+        one.end(NOON, ended);
+        assert!(other.end(NOON, one.ended()));
+        let admitted = Judgement::Admitted(VisitorRole::Operator);
+        for auth in [&mut one, &mut other] {
+            assert_eq!(auth.judge(NOON, HOME, Credential::Session(&ben)), Judgement::Unknown);
+            assert_eq!(auth.judge(NOON, HOME, Credential::Session(&anna)), admitted);
+        }
     }
 
     /// PG8

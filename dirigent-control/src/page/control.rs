@@ -31,6 +31,7 @@ use crate::page::peers::{PageAnswer, PageQuestion, Peers};
 use crate::page::places::PlacesCache;
 use crate::page::ports::{Check, EgoFile, OrderStore, ReadRecording};
 use crate::page::shared::{PageContext, ReadAddress};
+use crate::page::sign_outs::HeardPeers;
 use crate::page::since::SinceCache;
 
 /// The shortest token, in characters. A shorter one could be guessed.
@@ -328,6 +329,7 @@ impl ControlBuilder {
             replays: Arc::new(Semaphore::new(REPLAYS_MAX)),
             orders: watch::Sender::new(0),
             sign_outs: watch::Sender::new(0),
+            heard: HeardPeers::default(),
             posts: AtomicU64::new(0),
             order_log: OrderLog::new(self.order_store),
             drawn: Drawn::default(),

@@ -184,6 +184,9 @@ impl Live {
     /// Returns the next event, or `None` when the stream ends.
     async fn next(&mut self) -> Option<Event> {
         loop {
+            if self.session.is_some() {
+                self.shared.hear_sign_outs().await;
+            }
             // Data that was read while the visitor signed out is not sent either.
             if self.is_signed_out() {
                 return None;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::page::look::{AgentChannel, ChannelLook, Row};
 use crate::page::post_text::PostText;
 use crate::page::problem::Problem;
+use crate::page::sign_outs::EndedSession;
 
 /// The longest wait for another process.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(2);
@@ -167,13 +168,21 @@ pub enum PageQuestion {
     },
     /// Reports that the registry of agents has changed.
     RegistryChanged,
+    /// Reports sessions that visitors ended, and asks for those that the process knows.
+    SignOuts {
+        /// The sessions that ended just now. Empty for a question only.
+        ended: Vec<EndedSession>,
+    },
 }
 
 impl PageQuestion {
     /// Returns the channel that the question is about.
     pub const fn channel(&self) -> Option<ChannelId> {
         match self {
-            Self::Rows { .. } | Self::Agent { .. } | Self::RegistryChanged => None,
+            Self::Rows { .. }
+            | Self::Agent { .. }
+            | Self::RegistryChanged
+            | Self::SignOuts { .. } => None,
             Self::Channel { channel }
             | Self::Score { channel }
             | Self::Replay { channel }
@@ -192,7 +201,8 @@ impl PageQuestion {
             | Self::Score { .. }
             | Self::Order { .. }
             | Self::Agent { .. }
-            | Self::RegistryChanged => TIME_LIMIT,
+            | Self::RegistryChanged
+            | Self::SignOuts { .. } => TIME_LIMIT,
         }
     }
 }
@@ -226,6 +236,11 @@ pub enum PageAnswer {
     },
     /// A file: an SVG, or a replay as JSON.
     File(String),
+    /// The sessions that visitors ended before they expired, in any process that this one has heard.
+    SignOuts {
+        /// The sessions.
+        ended: Vec<EndedSession>,
+    },
     /// The question was performed.
     Done,
     /// The process does not act for the channel, so it did not perform the question.

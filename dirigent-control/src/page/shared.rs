@@ -22,6 +22,7 @@ use crate::page::peer_rows::PeerRows;
 use crate::page::peers::Peers;
 use crate::page::places::PlacesCache;
 use crate::page::ports::{Check, EgoFile, ReadRecording};
+use crate::page::sign_outs::HeardPeers;
 use crate::page::since::SinceCache;
 
 /// Reads a visitor's address from a request.
@@ -58,6 +59,8 @@ pub(crate) struct PageContext {
     pub(crate) orders: watch::Sender<u64>,
     /// The number of sign-outs. The streams of these sessions end.
     pub(crate) sign_outs: watch::Sender<u64>,
+    /// The other processes, as they were asked for their sign-outs.
+    pub(crate) heard: HeardPeers,
     /// The number of texts that people posted, because each gets its own nonce.
     pub(crate) posts: AtomicU64,
     pub(crate) order_log: OrderLog,

@@ -12,9 +12,10 @@ use serde::Deserialize;
 
 use crate::page::access::{refuse, sessions};
 use crate::page::assets::{sign_in_style, source_of};
-use crate::page::auth::{Judgement, SESSION_SECONDS};
+use crate::page::auth::{Credential, Judgement, SESSION_SECONDS};
 use crate::page::pages::drawn;
 use crate::page::shared::PageContext;
+use crate::page::sign_outs::EndedSession;
 use crate::page::visitor::Way;
 
 pub(crate) fn routes() -> Router<Arc<PageContext>> {
@@ -99,15 +100,27 @@ fn leads_away(part: &str) -> bool {
 }
 
 async fn sign_out(State(shared): State<Arc<PageContext>>, headers: HeaderMap) -> Response {
-    {
-        let mut auth = shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
-        for session in sessions(&shared, &headers) {
-            auth.sign_out(shared.clock.now(), session);
-        }
-    }
-    // The open pages of these sessions end.
-    shared.sign_outs.send_modify(|sign_outs| *sign_outs += 1);
-    let mut response = Redirect::to(&shared.base).into_response();
+    let ended: Vec<_> = {
+        let auth = shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = sessions(&shared, &headers)
+            .filter_map(|session| auth.session_of(Credential::Session(session)));
+        own.map(EndedSession).collect()
+    };
+    let silent = shared.sign_out(ended).await;
+    let mut response = if silent.is_empty() {
+        Redirect::to(&shared.base).into_response()
+    } else {
+        let (who, does, takes, them) = match &*silent {
+            [one] => (one.clone(), "does", "takes", "it"),
+            several => (several.join(", "), "do", "take", "them"),
+        };
+        let said = format!(
+            "You are signed out here, and {who} {does} not answer. Until this process can reach {them} again, \
+             {who} still {takes} a copy of your session's cookie."
+        );
+        let sign_in = SignIn { said: Some(said), to: String::new() };
+        sign_in_page(&shared, StatusCode::OK, &sign_in)
+    };
     set_cookie(&mut response, &shared, "", Way::of(&headers));
     response
 }

@@ -21,13 +21,13 @@ impl SessionKey {
         Self(keyed(&from.finalize().into_bytes()))
     }
 
-    /// Returns a label for cookies of this token. A browser does not distinguish ports, so it also sends the cookies of
+    /// Returns a label for cookies and sessions of this token. A browser does not distinguish ports, so it also sends the cookies of
     /// another bot on this machine. The label has 32 bits, which is too little to help with guessing a token.
-    pub(super) fn label(&self) -> String {
+    pub(super) fn label(&self) -> u32 {
         let mut mac = self.0.clone();
         mac.update(b"name of the cookie");
         let bytes = mac.finalize().into_bytes();
-        bytes.iter().take(4).fold(String::new(), |label, byte| format!("{label}{byte:02x}"))
+        bytes.iter().take(4).fold(0, |label, byte| label << 8 | u32::from(*byte))
     }
 
     fn signing(&self, role: VisitorRole, expires: u64) -> Hmac<Sha256> {
