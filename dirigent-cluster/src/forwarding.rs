@@ -26,7 +26,7 @@ use self::lane::Batch;
 use self::queue::{Queue, ToTell, Told};
 use self::waiting::LOOK_AGAIN;
 use crate::Owners;
-use crate::rules::{AskChannel, HeardElsewhere, NotOurs, carried};
+use crate::rules::{HeardElsewhere, NotOurs, carry_request, other_owner};
 
 pub(crate) use self::heard::Heard;
 
@@ -122,9 +122,8 @@ impl Neighbours for Forwarding {
         request: &ChannelRequest,
         within: Duration,
     ) -> Carried<ChannelAnswer> {
-        let Some(owner) = self.shared.other_owner(channel) else { return Carried::NoOwner };
-        let question = AskChannel::new(channel, request.clone(), within);
-        carried(self.shared.client.ask_within(&owner, &question, within).await)
+        let EventForwarder { client, owners, .. } = &*self.shared;
+        carry_request(client, &**owners, channel, request, within).await
     }
 }
 
@@ -140,7 +139,7 @@ impl EventForwarder {
     }
 
     fn other_owner(&self, channel: ChannelId) -> Option<HostId> {
-        self.owners.owner(channel).filter(|host| host != self.client.me())
+        other_owner(&self.client, &*self.owners, channel)
     }
 
     /// Moves waiting events to the current owners of their channels.

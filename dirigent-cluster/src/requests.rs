@@ -10,7 +10,7 @@ use dirigent::ports::{Carried, ChannelAnswer, ChannelRequest, GatewayEvent, Neig
 use dirigent_relay::Client;
 
 use crate::Owners;
-use crate::rules::{AskChannel, carried};
+use crate::rules::carry_request;
 
 /// Carries the requests of agents, tools and control pages to the process that owns the channel.
 ///
@@ -63,10 +63,7 @@ impl Neighbours for OwnerRequests {
         request: &ChannelRequest,
         within: Duration,
     ) -> Carried<ChannelAnswer> {
-        let owner = self.owners.owner(channel).filter(|host| host != self.client.me());
-        let Some(owner) = owner else { return Carried::NoOwner };
-        let question = AskChannel::new(channel, request.clone(), within);
-        carried(self.client.ask_within(&owner, &question, within).await)
+        carry_request(&self.client, &*self.owners, channel, request, within).await
     }
 }
 

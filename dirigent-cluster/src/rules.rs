@@ -6,8 +6,10 @@ use std::time::Duration;
 use dirigent::ChannelId;
 use dirigent::ports::{Carried, ChannelAnswer, ChannelRequest, GatewayEvent};
 use dirigent_relay::parts::WAY;
-use dirigent_relay::{HostId, Refused, RelayError, RelayQuestion};
+use dirigent_relay::{Client, HostId, Refused, RelayError, RelayQuestion};
 use serde::{Deserialize, Serialize};
+
+use crate::Owners;
 
 /// A request to a channel that the asked process owns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +37,28 @@ impl AskChannel {
     pub(crate) const fn within(&self) -> Duration {
         Duration::from_millis(self.within_ms)
     }
+}
+
+/// Returns the process that owns the channel, if it is another one.
+pub(crate) fn other_owner(
+    client: &Client,
+    owners: &dyn Owners,
+    channel: ChannelId,
+) -> Option<HostId> {
+    owners.owner(channel).filter(|host| host != client.me())
+}
+
+/// Sends a request to the process that owns the channel.
+pub(crate) async fn carry_request(
+    client: &Client,
+    owners: &dyn Owners,
+    channel: ChannelId,
+    request: &ChannelRequest,
+    within: Duration,
+) -> Carried<ChannelAnswer> {
+    let Some(owner) = other_owner(client, owners, channel) else { return Carried::NoOwner };
+    let question = AskChannel::new(channel, request.clone(), within);
+    carried(client.ask_within(&owner, &question, within).await)
 }
 
 /// Says whether the request was carried, surely not carried, or is in doubt.

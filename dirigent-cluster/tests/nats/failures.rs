@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_cluster::NatsError;
-use dirigent_testkit::ManualClock;
+use dirigent_testkit::{Log, ManualClock};
 use dirigent_verify::nats::NatsServer;
 
 use super::fixture::{
@@ -127,6 +127,9 @@ async fn a_connection_that_the_host_closes_ends_the_serving() {
 #[tokio::test]
 async fn a_process_whose_look_is_late_loses_no_question() {
     let Some(nats) = NatsServer::start(OPEN).unwrap() else { return };
+    let log = Log::with_info();
+    let _listening = log.listen();
+    let says = |words: &str| log.lines().iter().any(|line| line.starts_with(words));
     let clock = Arc::new(ManualClock::new());
     let answering = Answering::over(connected(&nats, "bot-1").await.clock(clock.clone())).await;
     let client = asks(&nats).await;
@@ -135,6 +138,19 @@ async fn a_process_whose_look_is_late_loses_no_question() {
         clock.run_for(Duration::from_secs(15)).await;
         assert_eq!(echo(&client, &number.to_string()).await.unwrap(), number.to_string());
     }
+    until("a late look is told", async || {
+        clock.run_for(Duration::from_secs(15)).await;
+        says("WARN a question of this process to itself had no answer over NATS within 5 s: ")
+    })
+    .await;
+    until("a look in time is told", async || {
+        // The answer to this one comes behind that of a look.
+        clock.run_for(Duration::from_secs(1)).await;
+        echo(&client, "?").await.is_ok()
+            && says("INFO questions of other processes arrive again process=bot-1")
+    })
+    .await;
+    assert!(!says("WARN no question of another process arrives"), "{:?}", log.lines());
     answering.stop();
     answering.serving.await.unwrap().unwrap();
 }

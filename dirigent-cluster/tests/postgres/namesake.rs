@@ -154,3 +154,33 @@ async fn of_two_processes_of_one_name_that_began_in_the_same_moment_one_acts() {
     until("its turn", || shards(&waits.store) == 8).await;
     waits.close().await;
 }
+
+/// The database's clock was set back an hour after the first of two began: it was there before the other one all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn since_when_a_process_is_there_goes_back_with_the_clock_of_the_database_and_never_on() {
+    let Some(place) = Place::new() else { return };
+    let first = named(&place, "bot-1").await;
+    until("alone", || first.store.share() == (8, 1)).await;
+    let member = |column: &str| {
+        place.sql(&format!("SELECT {column} FROM dirigent.members ORDER BY since LIMIT 1"))
+    };
+    let beats = async || {
+        let before = member("expires_at");
+        until("a beat", || member("expires_at") != before).await;
+    };
+    let since = member("since");
+    beats().await;
+    assert_eq!(member("since"), since, "a beat is no new beginning");
+    place.sql("UPDATE dirigent.members SET since = since + interval '1 hour'");
+    until("it is not ahead", || member("since <= clock_timestamp()") == "t").await;
+    let second = named(&place, "bot-1").await;
+    until("the later one waits", || {
+        second.store.problems() == [problem(Namesake::Earlier)]
+            && first.store.problems() == [problem(Namesake::Later)]
+    })
+    .await;
+    assert_eq!((shards(&first.store), shards(&second.store)), (8, 0));
+    first.close().await;
+    until("its turn", || shards(&second.store) == 8).await;
+    second.close().await;
+}

@@ -109,6 +109,28 @@ fn a_time_out_ends_by_itself_and_a_word_that_waited_is_heard() {
     assert!(room.channel.view().may_not_write().is_empty());
 }
 
+/// WD13. An hour passes in one step: the list is late first, so the next cycle has nobody else to begin with, and then the
+/// time-out ends.
+#[test]
+fn a_time_out_that_ends_in_the_late_step_of_the_list_comes_behind_the_next_grant() {
+    let mut room = woken(3);
+    room.start(A);
+    let until = Some(room.now + secs(600));
+    room.tell(Input::MayNotWrite { agent: B, until });
+    room.leaves(C);
+    room.human("and what of the sea?");
+    room.talks_on(A, "it is salty");
+    assert_eq!(room.phase(), PhaseKind::Refreshing);
+    room.sleep(secs(3_600));
+    let step = room.tell(Input::Tick);
+    let causes = step.causes();
+    assert!(causes.starts_with(&[Cause::MembersLate, Cause::Reshuffled]), "{causes:?}");
+    assert_eq!(causes.last(), Some(&Cause::AgentMayWrite), "{causes:?}");
+    assert_eq!(room.speaker(), Some(A), "{causes:?}");
+    assert_ne!(room.channel.view().list().next().map(|seat| seat.agent), Some(A));
+    assert!(room.seat(B).is_available());
+}
+
 #[test]
 fn an_end_can_be_moved_and_one_that_is_past_is_none() {
     let mut room = Room::chat(2);

@@ -1,7 +1,7 @@
 //! I9: no agent speaks twice in a row across a shuffle.
 
 use dirigent_core::view::Seat;
-use dirigent_core::{AgentKey, Cause, Input, PhaseKind};
+use dirigent_core::{AgentKey, Cause, Input, PhaseKind, Transition};
 
 use super::observation::{begins_cycle, is_completion};
 use super::{Glance, Invariant, Observation, Observer};
@@ -24,7 +24,7 @@ struct LastIsNotFirst {
 
 impl Observer for LastIsNotFirst {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
-        for told in seen.transitions() {
+        for (place, told) in seen.transitions().enumerate() {
             let posted = matches!(seen.input, Input::Undelivered { posted: true, .. })
                 && told.cause == Cause::Undelivered;
             // Behind a reply that was given up, it is a skip in the cycle that follows.
@@ -47,11 +47,16 @@ impl Observer for LastIsNotFirst {
                         Input::MemberLeft(_)
                             | Input::MemberJoined(_)
                             | Input::Mute(_)
-                            | Input::Unmute(_)
                             | Input::MayNotWrite { .. }
-                            | Input::MayWrite(_)
                             | Input::Offline(_)
                     );
+                // A mark that ends behind the shuffle was there when the order was made: by the input, or by
+                // a time-out whose end comes behind the deadline of the list in one late step.
+                let freed = |told: &&Transition| {
+                    matches!(told.cause, Cause::AgentMayWrite | Cause::AgentUnmuted)
+                };
+                let freed = seen.transitions().skip(place + 1).filter(freed);
+                let freed: Vec<_> = freed.filter_map(|told| told.agent).collect();
                 let mut told_of = seen.transitions();
                 // Who was chosen or addressed is put first after the shuffle.
                 let chosen = told_of.any(|told| {
@@ -63,7 +68,7 @@ impl Observer for LastIsNotFirst {
                 // An agent that is assigned in the same step goes to the end of the new order.
                 let moved = matches!(seen.input, Input::Online(_) | Input::Assign(_));
                 if !chosen && !moved && !self.addressed && seen.before.chosen.is_none() {
-                    self.check(seen.after, !unknown)?;
+                    self.check(seen.after, &freed, !unknown)?;
                 }
             }
             let over = matches!(
@@ -85,7 +90,8 @@ impl Observer for LastIsNotFirst {
 }
 
 impl LastIsNotFirst {
-    fn check(&self, after: &Glance, marks_known: bool) -> Result<(), String> {
+    /// `freed` are agents that could not speak at the shuffle, and can now.
+    fn check(&self, after: &Glance, freed: &[AgentKey], marks_known: bool) -> Result<(), String> {
         let seats = &after.seats;
         let Some(last) = self.completer.filter(|_| seats.len() >= 2) else {
             return Ok(());
@@ -93,7 +99,10 @@ impl LastIsNotFirst {
         if seats.first().is_some_and(|seat| seat.agent == last) {
             return Err(format!("{last} was last and is first again"));
         }
-        let able = |seat: &&Seat| seat.is_available() && !after.capped.contains(&seat.agent);
+        let able = |seat: &&Seat| {
+            let is_kept = after.capped.contains(&seat.agent) || freed.contains(&seat.agent);
+            seat.is_available() && !is_kept
+        };
         let mut speakers = seats.iter().filter(able);
         let repeats = speakers.next().is_some_and(|seat| seat.agent == last);
         if marks_known && repeats && speakers.next().is_some() {
@@ -158,6 +167,29 @@ mod tests {
         caps.budget.agent_turns_per_hour = Some(1);
         step(Some(caps)).accepted(fresh(&INVARIANT).as_mut());
         step(None).rejected(fresh(&INVARIANT).as_mut(), "speaks first again");
+    }
+
+    /// WD13. The list is late, another agent has left, and the time-out of the third ends in the same late step.
+    #[test]
+    fn the_last_may_be_the_first_who_can_speak_if_the_others_time_out_ends_behind_the_order() {
+        let may_write = (PhaseKind::Granted, PhaseKind::Granted, A, Cause::AgentMayWrite);
+        let step = |before: &[_], behind: &[_]| {
+            let shuffled = (PhaseKind::Refreshing, PhaseKind::Refreshing, A, Cause::Reshuffled);
+            let spoke = (PhaseKind::Confirming, PhaseKind::Refreshing, B, Cause::TailMatched);
+            let told = [&[spoke], before, &[shuffled], behind].concat();
+            let mut step = Forged::default().telling(&told);
+            let gone = Seat { left: true, ..seat(AgentKey::new(3), SeatTurn::Skipped) };
+            step.after.seats = vec![gone, seat(B, SeatTurn::Ahead), seat(A, SeatTurn::Ahead)];
+            step
+        };
+        step(&[], &[may_write]).accepted(fresh(&INVARIANT).as_mut());
+        let unmuted = (PhaseKind::Granted, PhaseKind::Granted, A, Cause::AgentUnmuted);
+        step(&[], &[unmuted]).accepted(fresh(&INVARIANT).as_mut());
+        // A mark that ended before the shuffle kept nobody from the front, and what ends for another is no reason.
+        step(&[may_write], &[]).rejected(fresh(&INVARIANT).as_mut(), "speaks first again");
+        let other =
+            (PhaseKind::Granted, PhaseKind::Granted, AgentKey::new(3), Cause::AgentMayWrite);
+        step(&[], &[other]).rejected(fresh(&INVARIANT).as_mut(), "speaks first again");
     }
 
     /// WD13
