@@ -187,8 +187,9 @@ impl Rules {
         obeyed.unwrap_or_else(|| self.config())
     }
 
-    pub(crate) const fn seed_of(&self, channel: ChannelId) -> u64 {
-        self.seed ^ channel.get()
+    /// Returns the rules of a channel, and the seed of its chances.
+    pub(crate) fn of(&self, channel: ChannelId) -> (Arc<Config>, u64) {
+        (self.config_of(channel), self.seed ^ channel.get())
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod id;
 pub(crate) mod identity;
 pub(crate) mod lines;
 pub(crate) mod load_error;
+pub(crate) mod locked;
 pub(crate) mod mentions;
 pub(crate) mod message;
 pub(crate) mod reply_error;

@@ -6,7 +6,6 @@ use std::time::Duration;
 use dirigent_core::{AgentKey, MessageId};
 
 use crate::host::builder::Builder;
-use crate::host::here::Here;
 use crate::ports::into_shared::IntoShared;
 use crate::ports::neighbours::GatewayEvent;
 use crate::ports::waker::AgentWaker;
@@ -59,7 +58,7 @@ impl Dirigent {
             neighbours.heard(GatewayEvent::MessageCreated(message));
             return Ok(());
         }
-        Here { dirigent: self }.created(message).await
+        self.created_here(message).await
     }
 
     /// Reports that a message was edited.

@@ -1,13 +1,14 @@
 //! Counts the channels that agents created recently, and those that are being created.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
 
 use crate::AgentId;
 use crate::settings::Pace;
+use crate::values::locked::locked;
 
 /// The error if no further channel may be created now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ impl Creations {
         limit: Option<Pace>,
         agent: AgentId,
     ) -> Result<Creation<'_>, TooMany> {
-        let mut counted = self.lock();
+        let mut counted = locked(&self.counted);
         let window = limit.map_or(Duration::ZERO, |limit| limit.window);
         // An agent that is not seen again must leave nothing behind.
         counted.retain(|_, moments| {
@@ -65,10 +66,6 @@ impl Creations {
         // The clock may have been set back since the others were counted.
         moments.insert(place, now);
         Ok(Creation { creations: self, agent, at: now, remains: false })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<AgentId, Moments>> {
-        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -90,7 +87,7 @@ impl Drop for Creation<'_> {
         if self.remains {
             return;
         }
-        let mut counted = self.creations.lock();
+        let mut counted = locked(&self.creations.counted);
         if let Some(moments) = counted.get_mut(&self.agent) {
             if let Ok(place) = moments.binary_search(&self.at) {
                 moments.remove(place);

@@ -14,12 +14,9 @@ use futures_util::{FutureExt, StreamExt, TryFutureExt};
 use tokio::sync::mpsc;
 
 use super::Runtime;
-use super::backfill::Backfilling;
 use super::cell::RoomCell;
 use super::host_code::{Panicked, answered};
-use super::ownership::Following;
 use super::perform::{Performer, not_called, report_of};
-use super::registry_news::RegistryNews;
 use super::request::{Asked, Finished, Request, Spare};
 use super::room_table::RoomRef;
 use super::run_error::RunError;
@@ -91,7 +88,7 @@ impl Driver {
         // Dropped last, so that callers who wait for the end learn the reason.
         let _end = end;
         // After a panic only the parts that other tasks share are used again: rooms, whose records are whole.
-        let lived = AssertUnwindSafe(Living { runtime: &runtime }.live(ready)).catch_unwind().await;
+        let lived = AssertUnwindSafe(runtime.live(ready)).catch_unwind().await;
         lived.unwrap_or_else(|payload| {
             let Panicked(said) = Panicked::from_payload(&*payload);
             tracing::error!(panic = %said, "the driver panicked and cannot go on: no channel is served any more");
@@ -101,46 +98,41 @@ impl Driver {
     }
 }
 
-struct Living<'r> {
-    runtime: &'r Arc<Runtime>,
-}
-
-impl Living<'_> {
-    async fn live(self, ready: mpsc::UnboundedReceiver<Arc<RoomCell>>) -> Result<(), RunError> {
-        self.runtime.life.reach(DriverStage::Starting);
+impl Runtime {
+    async fn live(
+        self: &Arc<Self>,
+        ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
+    ) -> Result<(), RunError> {
+        self.life.reach(DriverStage::Starting);
         // A shutdown during a start that waits for a chat ends it at once.
         tokio::select! {
             biased;
-            () = self.runtime.life.until(DriverStage::Stopping) => return Ok(()),
+            () = self.life.until(DriverStage::Stopping) => return Ok(()),
             started = self.start() => started.inspect_err(|error| {
-                self.runtime.life.end_by(DriverEnd::NotStarted(error.to_string().into()));
+                self.life.end_by(DriverEnd::NotStarted(error.to_string().into()));
             })?,
         }
-        self.runtime.life.reach(DriverStage::Running);
-        Loop::new(self.runtime, &self.runtime.performer(), ready).run().await;
-        self.runtime
-            .twins
-            .any_that_gives_way()
-            .map_or(Ok(()), |channel| Err(RunError::GivesWay(channel)))
+        self.life.reach(DriverStage::Running);
+        Loop::new(self, &self.performer(), ready).run().await;
+        self.twins.any_that_gives_way().map_or(Ok(()), |channel| Err(RunError::GivesWay(channel)))
     }
 
     async fn start(&self) -> Result<(), RunError> {
-        let runtime = self.runtime;
-        runtime.load_registry().await?;
-        let known = async { runtime.store.channels().await };
-        let known = in_time(runtime, known).await.map_err(RunError::Channels)?;
-        runtime.rooms.know(known);
-        let known = runtime.rooms.known();
+        self.load_registry().await?;
+        let known = async { self.store.channels().await };
+        let known = in_time(self, known).await.map_err(RunError::Channels)?;
+        self.rooms.know(known);
+        let known = self.rooms.known();
         self.tell_what_there_is(known.len());
         // Another process reads its own channels.
-        let held = |channel: &ChannelId| runtime.standing(*channel) != Standing::Elsewhere;
-        runtime.catch_up.call(known.into_iter().filter(held));
+        let held = |channel: &ChannelId| self.standing(*channel) != Standing::Elsewhere;
+        self.catch_up.call(known.into_iter().filter(held));
         Ok(())
     }
 
     /// Logs in one line what the bot was started with, because an operator of a silent bot looks there first.
     fn tell_what_there_is(&self, channels: usize) {
-        let Runtime { registry, store, .. } = &**self.runtime;
+        let Self { registry, store, .. } = self;
         let (agents, hosted) = (registry.accounts().len(), registry.hosts().len());
         let moderator = registry.moderator().map_or(0, UserId::get);
         tracing::info!(agents, hosted, moderator, channels, store = store.name(), "started");
@@ -162,7 +154,7 @@ impl Living<'_> {
 /// Follows which channels belong to this process, and which changes other processes make in the registry, beside the
 /// loop.
 async fn follow(runtime: &Arc<Runtime>) {
-    tokio::join!(Following { runtime }.run(), RegistryNews { runtime }.run());
+    tokio::join!(runtime.follow_ownership(), runtime.follow_registry());
 }
 
 /// The time after the start after which the log warns that the host has reported no event. A gateway first says that it
@@ -227,8 +219,7 @@ impl<'p> Loop<'p> {
 
     async fn run(mut self) {
         let runtime = self.runtime;
-        let backfilling = Backfilling { runtime };
-        let mut backfill = pin!(backfilling.run());
+        let mut backfill = pin!(runtime.keep_up_to_date());
         let mut backfills = true;
         let mut following = pin!(follow(runtime));
         let mut follows = true;
@@ -261,7 +252,7 @@ impl<'p> Loop<'p> {
                 () = &mut backfill, if backfills => backfills = false,
                 () = &mut following, if follows => follows = false,
                 () = runtime.timers.woken() => {}
-                () = sleep_until(runtime, deadline) => {}
+                () = runtime.sleep_until(deadline) => {}
                 () = runtime.life.until(DriverStage::Stopping), if !is_stopping => {}
                 () = runtime.life.until(DriverStage::Ending), if is_stopping => break,
             }
@@ -362,10 +353,7 @@ impl<'p> Loop<'p> {
             self.go_on_alone(now);
         }
         for channel in self.runtime.timers.overdue(now) {
-            // If it has left memory, its deadline has gone, too.
-            if let Some(room) = self.runtime.rooms.awake(channel) {
-                self.runtime.update(&room, Room::tick);
-            }
+            self.tick_room(channel);
         }
     }
 
@@ -374,9 +362,14 @@ impl<'p> Loop<'p> {
     fn go_on_alone(&self, now: Timestamp) {
         for channel in self.runtime.twins.tick(now) {
             tracing::info!(%channel, "the other process has posted nothing for ten minutes: turns are granted here again");
-            if let Some(room) = self.runtime.rooms.awake(channel) {
-                self.runtime.update(&room, Room::tick);
-            }
+            self.tick_room(channel);
+        }
+    }
+
+    fn tick_room(&self, channel: ChannelId) {
+        // If it has left memory, its deadline has gone, too.
+        if let Some(room) = self.runtime.rooms.awake(channel) {
+            self.runtime.update(&room, Room::tick);
         }
     }
 
@@ -604,13 +597,6 @@ impl<'p> Loop<'p> {
             }
             (now, is_done && state.room.look().commit().is_taken_over())
         })
-    }
-}
-
-async fn sleep_until(runtime: &Runtime, deadline: Option<Timestamp>) {
-    match deadline {
-        Some(deadline) => runtime.clock.sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }
 

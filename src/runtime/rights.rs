@@ -1,6 +1,6 @@
 //! Reads who may write in a channel, as far as the chat's adapter knows it without a request.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use dirigent_core::{AgentKey, Input, Timestamp};
 
@@ -9,6 +9,7 @@ use crate::room::context::{ChatFacts as _, Context};
 use crate::runtime::Runtime;
 use crate::runtime::cell::{CellState, RoomCell};
 use crate::runtime::host_code::caught;
+use crate::values::locked::locked;
 use crate::{AgentId, ChannelId, UserId};
 
 impl Runtime {
@@ -39,7 +40,7 @@ impl Runtime {
         let lacks = if keeps_turns { self.own_lacks(channel) } else { OwnLacks::NONE };
         let told = {
             // The lock ends before the log line, whose subscriber is the host's code.
-            let mut told = self.lacks.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut told = locked(&self.lacks);
             let was = told.remove(&channel);
             if lacks != OwnLacks::NONE {
                 told.insert(channel, lacks);

@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use dirigent_core::MessageId;
 use rustc_hash::FxHashMap;
@@ -13,6 +13,7 @@ use super::timers::Timers;
 use crate::record::channel::Revision;
 use crate::room::inbox::Leftovers;
 use crate::values::load_error::Barred;
+use crate::values::locked::locked;
 use crate::{CallError, ChannelId};
 
 /// Every channel that has a record, or is about to have one.
@@ -98,7 +99,7 @@ impl LoadGuard<'_> {
 
 impl Drop for LoadGuard<'_> {
     fn drop(&mut self) {
-        let mut loading = self.table.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loading = locked(&self.table.loading);
         if let Entry::Occupied(mut entry) = loading.entry(self.channel) {
             entry.get_mut().guards -= 1;
             if entry.get().guards == 0 {
@@ -114,12 +115,12 @@ impl RoomTable {
     }
 
     pub(super) fn slots(&self) -> MutexGuard<'_, FxHashMap<ChannelId, Slot>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.slots)
     }
 
     /// Returns the guard to hold while a room for this channel is made, so that there is never a second one.
     pub(crate) fn load_guard(&self, channel: ChannelId) -> LoadGuard<'_> {
-        let mut loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loading = locked(&self.loading);
         let Loading { lock, guards } = loading.entry(channel).or_default();
         *guards += 1;
         LoadGuard { table: self, channel, lock: Arc::clone(lock) }

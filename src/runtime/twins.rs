@@ -11,13 +11,14 @@
 
 use std::collections::HashMap;
 use std::pin::pin;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
 use tokio::sync::Notify;
 
+use crate::values::locked::locked;
 use crate::values::message::Began;
 use crate::{ChannelId, ChatMessage};
 
@@ -103,13 +104,9 @@ impl Twins {
         &self.own
     }
 
-    fn lock(&self) -> MutexGuard<'_, Notes> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Records that these channels came to this process from another.
     pub(super) fn came(&self, channels: &[ChannelId], now: Timestamp) {
-        let mut state = self.lock();
+        let mut state = locked(&self.state);
         state.came.retain(|_, at| now.since(*at) < SETTLES);
         state.came.extend(channels.iter().map(|channel| (*channel, now)));
         for channel in channels {
@@ -126,7 +123,7 @@ impl Twins {
     /// Records such a message. It is of an agent that this process posts for, in one of its channels with turns.
     pub(crate) fn heard(&self, message: &ChatMessage, strange: Strange, now: Timestamp) {
         let Strange { decided, began } = strange;
-        let mut state = self.lock();
+        let mut state = locked(&self.state);
         let came = state.came.get(&message.channel).copied();
         let up_since = self.own.at();
         let settled = came.unwrap_or(up_since).max(up_since) + SETTLES;
@@ -164,7 +161,7 @@ impl Twins {
 
     /// Returns the other process that posts in the channel, if there is one.
     pub(crate) fn of(&self, channel: ChannelId) -> Option<Twin> {
-        let state = self.lock();
+        let state = locked(&self.state);
         state.seen.get(&channel).filter(|seen| seen.is_proven).map(|seen| seen.twin)
     }
 
@@ -176,7 +173,7 @@ impl Twins {
 
     /// Returns a channel in which this process grants no turns, because an earlier process does.
     pub(crate) fn any_that_gives_way(&self) -> Option<ChannelId> {
-        let state = self.lock();
+        let state = locked(&self.state);
         let yields = state.seen.iter().filter(|(_, seen)| seen.is_proven && seen.twin.gives_way);
         yields.map(|(channel, _)| *channel).min()
     }
@@ -195,12 +192,12 @@ impl Twins {
 
     #[cold]
     pub(super) fn earliest(&self) -> Option<Timestamp> {
-        self.lock().seen.values().map(|seen| seen.twin.heard_at + GONE_AFTER).min()
+        locked(&self.state).seen.values().map(|seen| seen.twin.heard_at + GONE_AFTER).min()
     }
 
     /// Drops processes that were not heard for long. Returns the channels in which this process goes on.
     pub(super) fn tick(&self, now: Timestamp) -> Vec<ChannelId> {
-        let mut state = self.lock();
+        let mut state = locked(&self.state);
         let is_gone = |seen: &Seen| now.since(seen.twin.heard_at) >= GONE_AFTER;
         let gives_way = |seen: &Seen| seen.is_proven && seen.twin.gives_way;
         let gone = state.seen.iter().filter(|(_, seen)| is_gone(seen) && gives_way(seen));
@@ -212,7 +209,7 @@ impl Twins {
     }
 
     pub(super) fn move_back(&self, by: Duration) {
-        let mut state = self.lock();
+        let mut state = locked(&self.state);
         let Notes { came, seen } = &mut *state;
         let heard = seen.values_mut().map(|seen| &mut seen.twin.heard_at);
         came.values_mut().chain(heard).for_each(|at| *at = at.saturating_sub(by));

@@ -188,13 +188,13 @@ async fn a_channel_that_comes_into_memory_while_a_gap_is_told_opens_it_when_it_i
     // `reconnected` went through the channels in memory before this one was there.
     runtime.gap_epoch.fetch_add(1, Ordering::AcqRel);
     let reads = discord.reads.load(Ordering::SeqCst);
-    Backfilling { runtime: &runtime }.bring_up_to_date(vec![channel], Runtime::tell_gap).await;
+    runtime.bring_up_to_date(vec![channel], Runtime::tell_gap).await;
     // A channel in memory reads when the driver looks at it.
     let read = room.wait_for(Awaited::NoGap);
     read.await.unwrap();
     assert_eq!(discord.reads.load(Ordering::SeqCst), reads + 1);
     assert!(!room.lock().room.look().has_gap());
-    Backfilling { runtime: &runtime }.bring_up_to_date(vec![channel], Runtime::tell_gap).await;
+    runtime.bring_up_to_date(vec![channel], Runtime::tell_gap).await;
     assert_eq!(discord.reads.load(Ordering::SeqCst), reads + 1, "once");
 }
 
