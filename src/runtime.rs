@@ -90,6 +90,7 @@ use self::texts::TextBudget;
 use self::timers::Timers;
 use self::twins::Twins;
 use self::workers::Workers;
+use crate::memory::MemoryIdentities;
 use crate::ports::neighbours::Neighbours;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::ownership::Ownership;
@@ -193,10 +194,11 @@ impl Rules {
     }
 }
 
+/// The parts that the host gives.
 pub(crate) struct Parts {
     pub(crate) discord: Arc<dyn DiscordApi>,
-    pub(crate) identities: Arc<dyn IdentityStore>,
-    pub(crate) registers_hosts: bool,
+    /// `None` means a registry in memory with the hosted agents.
+    pub(crate) identities: Option<Arc<dyn IdentityStore>>,
     pub(crate) store: Arc<dyn ChannelStore>,
     pub(crate) ownership: Option<Arc<dyn Ownership>>,
     pub(crate) neighbours: Option<Arc<dyn Neighbours>>,
@@ -207,16 +209,15 @@ pub(crate) struct Parts {
     pub(crate) orchestrator: Option<Arc<dyn Orchestrator>>,
     pub(crate) spawn_calls: Option<SpawnCalls>,
     pub(crate) settings: Settings,
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: Config,
     pub(crate) own_rules: Option<OwnRules>,
     pub(crate) seed: u64,
     pub(crate) hosts: HashMap<AgentId, Hosted>,
     pub(crate) observed: HashMap<AgentId, Arc<ObservedBot>>,
-    pub(crate) ready: mpsc::UnboundedSender<Arc<RoomCell>>,
 }
 
 impl Runtime {
-    pub(crate) fn new(parts: Parts) -> Self {
+    pub(crate) fn new(parts: Parts, ready: mpsc::UnboundedSender<Arc<RoomCell>>) -> Self {
         let timers = Arc::<Timers>::default();
         let texts = TextBudget::new(parts.settings.limits.texts_bytes_max);
         let up_since = parts.clock.now();
@@ -235,8 +236,8 @@ impl Runtime {
             lacks: Mutex::default(),
             presence: PresenceBoard::new(parts.settings.hooks.heartbeat, Arc::clone(&parts.clock)),
             discord: parts.discord,
-            identities: parts.identities,
-            registers_hosts: parts.registers_hosts,
+            registers_hosts: parts.identities.is_none(),
+            identities: parts.identities.unwrap_or_else(|| Arc::new(MemoryIdentities::new())),
             store: parts.store,
             ownership: parts.ownership,
             arrivals: Arrivals::default(),
@@ -248,7 +249,7 @@ impl Runtime {
             spawn_calls: parts.spawn_calls,
             settings: Arc::new(parts.settings),
             rules: Rules {
-                config: RwLock::new(parts.config),
+                config: RwLock::new(Arc::new(parts.config)),
                 own: parts.own_rules,
                 seed: parts.seed,
             },
@@ -264,7 +265,7 @@ impl Runtime {
             recognition: Recognition::default(),
             counts: Counts::new(),
             workers: Workers::default(),
-            schedule: Schedule::new(Arc::clone(&timers), parts.ready, Arc::clone(&texts)),
+            schedule: Schedule::new(Arc::clone(&timers), ready, Arc::clone(&texts)),
             texts,
             timers,
         }

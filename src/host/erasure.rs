@@ -46,7 +46,7 @@ async fn delete_record(runtime: &Arc<Runtime>, channel: ChannelId) -> Result<boo
     let _alone = runtime.within(limit, guard.lock().lock()).await?;
     // The room lives on in its users, and must not store anything any more.
     if let Some(room) = runtime.rooms.awake(channel) {
-        runtime.update(&room, |room, _, now| room.closing().abandon(now));
+        runtime.update(&room, |room, _, now| room.abandon(now));
     }
     let is_known = runtime.rooms.forget(channel);
     runtime.tell_lacks(channel);

@@ -209,6 +209,6 @@ impl Dirigent {
 
     /// Returns the accounts of the registered agents, in ascending order.
     pub fn agent_accounts(&self) -> Vec<UserId> {
-        self.runtime.registry.accounts()
+        self.runtime.registry.directory().accounts()
     }
 }

@@ -198,7 +198,7 @@ impl Dirigent {
         for room in self.runtime.rooms.all_awake() {
             let is_refused = room.lock().room.look().commit().refused.since().is_some();
             if is_refused {
-                self.runtime.update(&room, |room, _, _| room.closing().store_before_end());
+                self.runtime.update(&room, |room, _, _| room.store_before_end());
             }
         }
         let deadline = self.runtime.clock.now() + grace;
@@ -209,7 +209,7 @@ impl Dirigent {
         }
         // Their agents learn that the process ends, and may keep what they have.
         for room in self.runtime.rooms.all_awake() {
-            self.runtime.update(&room, |room, _, _| room.closing().cancel_for_end());
+            self.runtime.update(&room, |room, _, _| room.cancel_for_end());
         }
         life.reach(DriverStage::Ending);
         life.until(DriverStage::Ended).await;

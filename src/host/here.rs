@@ -99,7 +99,7 @@ impl Dirigent {
         self.live().await?;
         let runtime = &self.runtime;
         // An account that is not an agent does not concern the channel, so the channel is not loaded for it.
-        if let Some(agent) = runtime.registry.of_user(user) {
+        if let Some(agent) = runtime.registry.directory().of_user(user) {
             if let Some(room) = runtime.room_of_event(channel).await? {
                 runtime.submit(&room, &input(agent))?;
             }

@@ -11,7 +11,7 @@ use crate::ports::store::{ChannelStore, Commit, CommitError};
 use crate::record::channel::{ChannelRecord, Revision, StoredChannel};
 use crate::values::error::ApiError;
 use crate::values::load_error::LoadError;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 use crate::{AgentId, ChannelId};
 use dirigent_core::{AgentKey, Transition};
 

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::ports::identity::{Identity, RegisterError};
 use crate::values::error::ApiError;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 use crate::{AgentId, IdentityStore};
 
 /// An [`IdentityStore`] without a file. It is for hosts that know their agents when they are built, and for tests.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
 use crate::ChatMessage;
-use crate::values::locked::locked;
+use crate::values::sync::{locked, until};
 
 /// The most messages that wait until an agent takes them. The limit bounds the memory for an agent that never takes
 /// any.
@@ -109,18 +109,8 @@ impl TurnLink {
         self.tell();
     }
 
-    async fn until(&self, is_so: impl Fn() -> bool) {
-        let woken = self.changed.notified();
-        tokio::pin!(woken);
-        loop {
-            // Before the check, so that a change between the check and the wait is not missed.
-            woken.as_mut().enable();
-            if is_so() {
-                return;
-            }
-            woken.as_mut().await;
-            woken.set(self.changed.notified());
-        }
+    async fn until(&self, is_so: impl Fn() -> bool + Send + Sync) {
+        until(&self.changed, || is_so().then_some(())).await;
     }
 
     /// Passes a message to the agent. Returns `false` if the agent has answered and would not see it, or if too many

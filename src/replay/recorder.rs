@@ -11,7 +11,7 @@ use dirigent_core::{
 
 use crate::ChannelId;
 pub use crate::ports::recorder::Recorder;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 
 /// A recording in memory.
 ///

@@ -7,7 +7,7 @@ use dirigent_core::Timestamp;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::ChannelId;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 
 /// The number of channels that are brought up to date at once. Each mostly waits for the store and the chat.
 pub(super) const AT_ONCE: usize = 16;

@@ -14,7 +14,7 @@ use crate::room::Room;
 use crate::room::action::{Action, ActionId, Started};
 use crate::room::commit::Stamp;
 use crate::values::deferral_key::DeferralKey;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 
 /// The number of reported ends of runs that a channel remembers.
 const ENDS_MAX: usize = 32;

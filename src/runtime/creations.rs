@@ -8,7 +8,7 @@ use dirigent_core::Timestamp;
 
 use crate::AgentId;
 use crate::settings::Pace;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 
 /// The error if no further channel may be created now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

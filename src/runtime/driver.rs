@@ -132,10 +132,10 @@ impl Runtime {
 
     /// Logs in one line what the bot was started with, because an operator of a silent bot looks there first.
     fn tell_what_there_is(&self, channels: usize) {
-        let Self { registry, store, .. } = self;
-        let (agents, hosted) = (registry.accounts().len(), registry.hosts().len());
-        let moderator = registry.moderator().map_or(0, UserId::get);
-        tracing::info!(agents, hosted, moderator, channels, store = store.name(), "started");
+        let (directory, hosted) = (self.registry.directory(), self.registry.hosts().len());
+        let agents = directory.accounts().len();
+        let moderator = directory.moderator().map_or(0, UserId::get);
+        tracing::info!(agents, hosted, moderator, channels, store = self.store.name(), "started");
         // Such a bot is silent, and nothing else says why.
         if agents < 2 {
             tracing::warn!(
@@ -581,7 +581,7 @@ impl<'p> Loop<'p> {
             let is_done = is_done || standing == Standing::Elsewhere;
             if standing == Standing::Elsewhere {
                 // No commit may report this, for example if nothing is left to store.
-                state.room.closing().abandon(now);
+                state.room.abandon(now);
             }
             let mut door = Doorway { admission, buffers, started };
             loop {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use dirigent_core::Timestamp;
 
 use crate::ports::turn_link::TurnLink;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 
 /// The calls that were cancelled when their channel went, with the time when each is dropped.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use crate::ChannelId;
 use crate::room::inbox::Leftovers;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 
 /// The most memory that leftovers take, about, in bytes. Above it the oldest are lost.
 const BYTES_MAX: usize = 16 * 1_024 * 1_024;

@@ -95,7 +95,7 @@ impl Runtime {
         let mut room = Room::new(channel, config, seed, self.process, now);
         // The damaged record is replaced in the commit that gives the channel its mode, and not before.
         if let Some(bar) = self.rooms.barred(channel) {
-            room.closing().replace_damaged(bar.sound);
+            room.replace_damaged(bar.sound);
         }
         let epochs = Epochs { gap: self.gap_epoch.load(Ordering::Acquire), presence: 0 };
         Ok(self.publish_room(room, &general, epochs, |_, _, _| {}))

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 use dirigent_core::Timestamp;
 
 use crate::ChannelId;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 
 /// Says whether a connection serves a channel.
 pub(crate) type Affects = dyn Fn(ChannelId) -> bool + Send + Sync;

@@ -103,13 +103,13 @@ impl Runtime {
                 self.abandon(&room);
             } else {
                 // A lease was renewed, so the store answers again.
-                self.update(&room, |room, _, _| room.closing().store_now());
+                self.update(&room, |room, _, _| room.store_now());
             }
         }
     }
 
     fn abandon(&self, room: &Arc<RoomCell>) {
-        self.update(room, |room: &mut Room, _, now| room.closing().abandon(now));
+        self.update(room, |room: &mut Room, _, now| room.abandon(now));
         if self.rooms.release_taken_over(room) {
             tracing::info!(channel = %room.id, "the channel is another process's now");
         }

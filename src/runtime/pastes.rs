@@ -11,8 +11,8 @@ use dirigent_core::MessageId;
 use futures_util::FutureExt;
 
 use super::host_code::within;
-use crate::values::locked::locked;
 use crate::values::message::Attachment;
+use crate::values::sync::locked;
 use crate::{ChatMessage, Clock, DiscordApi};
 
 /// The name that Discord's client gives the file.

@@ -103,7 +103,7 @@ impl Performer {
             Action::Members => {
                 self.counts.asked(Asks::Members);
                 // An agent that is registered during the read is in the next list.
-                let accounts = self.registry.accounts();
+                let accounts = self.registry.directory().accounts();
                 Asked::other("the member list", spare, async move {
                     Ok(Outcome::Members(self.discord.members(channel, accounts).await?))
                 })

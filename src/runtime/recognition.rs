@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 use dirigent_core::{AgentKey, Cause, Transition};
 use rustc_hash::FxHashMap;
 

@@ -9,7 +9,7 @@ use crate::room::context::{ChatFacts as _, Context};
 use crate::runtime::Runtime;
 use crate::runtime::cell::{CellState, RoomCell};
 use crate::runtime::host_code::caught;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 use crate::{AgentId, ChannelId, UserId};
 
 impl Runtime {
@@ -25,7 +25,7 @@ impl Runtime {
 
     /// Returns the permissions that the library's own account surely lacks in the channel.
     pub(crate) fn own_lacks(&self, channel: ChannelId) -> OwnLacks {
-        let write_bar = self.write_bar(channel, self.registry.moderator());
+        let write_bar = self.write_bar(channel, self.registry.directory().moderator());
         let sees = write_bar.is_none_or(WriteBar::sees_channel);
         // A moderator that does not see the channel cannot read its history either, so one lack is enough.
         let is_history_hidden = sees && self.reads_history(channel) == Some(false);

@@ -13,7 +13,7 @@ use super::timers::Timers;
 use crate::record::channel::Revision;
 use crate::room::inbox::Leftovers;
 use crate::values::load_error::Barred;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 use crate::{CallError, ChannelId};
 
 /// Every channel that has a record, or is about to have one.
@@ -231,10 +231,9 @@ impl RoomTable {
     }
 
     pub(super) fn barred(&self, channel: ChannelId) -> Option<Bar> {
-        match self.slots().get(&channel)? {
-            Slot::Barred { sound, .. } => Some(Bar { sound: *sound }),
-            Slot::Stored { .. } | Slot::Parked { .. } | Slot::Awake { .. } => None,
-        }
+        let slots = self.slots();
+        let Slot::Barred { sound, .. } = slots.get(&channel)? else { return None };
+        Some(Bar { sound: *sound })
     }
 
     /// Adds the room to the table. From now on every task can use it.
@@ -244,13 +243,9 @@ impl RoomTable {
     }
 
     pub(super) fn parked(&self, channel: ChannelId) -> Option<Parked> {
-        match self.slots().get(&channel)? {
-            Slot::Parked { newest, gap, presence, .. } => {
-                let epochs = Epochs { gap: *gap, presence: *presence };
-                Some(Parked { newest: *newest, epochs })
-            }
-            Slot::Stored { .. } | Slot::Awake { .. } | Slot::Barred { .. } => None,
-        }
+        let slots = self.slots();
+        let &Slot::Parked { newest, gap, presence, .. } = slots.get(&channel)? else { return None };
+        Some(Parked { newest, epochs: Epochs { gap, presence } })
     }
 
     pub(super) fn leftovers(&self, channel: ChannelId) -> Option<Leftovers> {
@@ -266,13 +261,9 @@ impl RoomTable {
     }
 
     fn pin(self: &Arc<Self>, slot: &mut Slot) -> Option<RoomRef> {
-        match slot {
-            Slot::Awake { cell, pins } => {
-                *pins += 1;
-                Some(RoomRef { table: Arc::clone(self), cell: Arc::clone(cell) })
-            }
-            Slot::Stored { .. } | Slot::Parked { .. } | Slot::Barred { .. } => None,
-        }
+        let Slot::Awake { cell, pins } = slot else { return None };
+        *pins += 1;
+        Some(RoomRef { table: Arc::clone(self), cell: Arc::clone(cell) })
     }
 
     /// Handles the end of one use of the channel. After the last one, a channel at rest leaves memory. All of it
@@ -282,17 +273,13 @@ impl RoomTable {
         let Some(slot) = slots.get_mut(&cell.id) else {
             return;
         };
-        match slot {
-            Slot::Awake { cell: known, pins } if Arc::ptr_eq(known, cell) => {
-                *pins -= 1;
-                if *pins > 0 {
-                    return;
-                }
-            }
-            Slot::Awake { .. }
-            | Slot::Stored { .. }
-            | Slot::Parked { .. }
-            | Slot::Barred { .. } => return,
+        let Slot::Awake { cell: known, pins } = slot else { return };
+        if !Arc::ptr_eq(known, cell) {
+            return;
+        }
+        *pins -= 1;
+        if *pins > 0 {
+            return;
         }
         // There is no other user, so this does not wait.
         let mut state = cell.lock();
@@ -345,15 +332,13 @@ impl RoomTable {
         // its own. The other order once ended in a deadlock.
         let mut state = cell.lock();
         let mut slots = self.slots();
-        if let Some(slot @ Slot::Awake { .. }) = slots.get_mut(&cell.id) {
-            let is_it = matches!(slot, Slot::Awake { cell: known, .. } if Arc::ptr_eq(known, cell));
-            if is_it {
-                *slot = Slot::Stored { rests: false };
-                self.timers.set(cell.id, state.due.take(), None);
-            }
-            return is_it;
+        let Some(slot) = slots.get_mut(&cell.id) else { return false };
+        let is_it = matches!(slot, Slot::Awake { cell: known, .. } if Arc::ptr_eq(known, cell));
+        if is_it {
+            *slot = Slot::Stored { rests: false };
+            self.timers.set(cell.id, state.due.take(), None);
         }
-        false
+        is_it
     }
 }
 

@@ -12,7 +12,7 @@ use dirigent_core::Timestamp;
 
 use crate::ChannelId;
 use crate::values::error::ApiError;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 
 /// The commits that failed since the last success.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use dirigent_core::Timestamp;
 use tokio::sync::Notify;
 
 use crate::ChannelId;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 
 #[derive(Debug, Default)]
 pub(crate) struct Timers {

@@ -10,7 +10,6 @@
 //! belong to another process. The posts of an agent with a gateway of its own have nonces of the host's.
 
 use std::collections::HashMap;
-use std::pin::pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -18,8 +17,8 @@ use std::time::Duration;
 use dirigent_core::Timestamp;
 use tokio::sync::Notify;
 
-use crate::values::locked::locked;
 use crate::values::message::Began;
+use crate::values::sync::{locked, until};
 use crate::{ChannelId, ChatMessage};
 
 /// The time after its start, or after it took a channel over, in which this process may hear posts of the one before.
@@ -90,6 +89,13 @@ struct Seen {
     is_proven: bool,
 }
 
+impl Seen {
+    /// Returns whether this process grants no turns in the channel, because the other does.
+    const fn gives_way(&self) -> bool {
+        self.is_proven && self.twin.gives_way
+    }
+}
+
 impl Twins {
     pub(super) fn new(up_since: Timestamp) -> Self {
         Self {
@@ -147,7 +153,7 @@ impl Twins {
             seen.is_proven = true;
             tell(message.channel, seen.twin);
         }
-        if seen.is_proven && seen.twin.gives_way {
+        if seen.gives_way() {
             self.yielded.notify_waiters();
         }
         self.any.store(true, Ordering::Release);
@@ -174,20 +180,13 @@ impl Twins {
     /// Returns a channel in which this process grants no turns, because an earlier process does.
     pub(crate) fn any_that_gives_way(&self) -> Option<ChannelId> {
         let state = locked(&self.state);
-        let yields = state.seen.iter().filter(|(_, seen)| seen.is_proven && seen.twin.gives_way);
+        let yields = state.seen.iter().filter(|(_, seen)| seen.gives_way());
         yields.map(|(channel, _)| *channel).min()
     }
 
     /// Waits until this process gives way in a channel.
     pub(crate) async fn until_gives_way(&self) -> ChannelId {
-        loop {
-            let mut yielded = pin!(self.yielded.notified());
-            yielded.as_mut().enable();
-            if let Some(channel) = self.any_that_gives_way() {
-                return channel;
-            }
-            yielded.await;
-        }
+        until(&self.yielded, || self.any_that_gives_way()).await
     }
 
     #[cold]
@@ -199,8 +198,7 @@ impl Twins {
     pub(super) fn tick(&self, now: Timestamp) -> Vec<ChannelId> {
         let mut state = locked(&self.state);
         let is_gone = |seen: &Seen| now.since(seen.twin.heard_at) >= GONE_AFTER;
-        let gives_way = |seen: &Seen| seen.is_proven && seen.twin.gives_way;
-        let gone = state.seen.iter().filter(|(_, seen)| is_gone(seen) && gives_way(seen));
+        let gone = state.seen.iter().filter(|(_, seen)| is_gone(seen) && seen.gives_way());
         let mut resumed: Vec<_> = gone.map(|(channel, _)| *channel).collect();
         state.seen.retain(|_, seen| !is_gone(seen));
         resumed.sort_unstable();
@@ -217,19 +215,16 @@ impl Twins {
 }
 
 fn tell(channel: ChannelId, Twin { gives_way, .. }: Twin) {
-    if gives_way {
-        tracing::error!(
-            %channel,
-            "another process posts here with the same tokens, and shares no store with this one: every agent speaks twice. That one \
-             began earlier, so this one grants no turns here until the other has posted nothing for ten minutes. End one of them"
-        );
+    let began = if gives_way {
+        "earlier, so this one grants no turns here until the other has posted nothing for ten minutes"
     } else {
-        tracing::error!(
-            %channel,
-            "another process posts here with the same tokens, and shares no store with this one: every agent speaks twice. That one \
-             began later, and gives way if its version knows how. End one of them"
-        );
-    }
+        "later, and gives way if its version knows how"
+    };
+    tracing::error!(
+        %channel,
+        "another process posts here with the same tokens, and shares no store with this one: every agent speaks twice. That one \
+         began {began}. End one of them"
+    );
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use dirigent_core::Timestamp;
 
 use crate::ChannelId;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 
 /// How long a report is shown. A worker without a report for longer is dropped.
 const SHOWN_FOR: Duration = Duration::from_secs(15 * 60);

@@ -273,7 +273,7 @@ async fn who_waits_for_a_room_that_was_taken_over_is_told_at_once_that_it_is_in_
     let newest = state.room.look().commit().newest();
     let mut stored = state.wait_for(Awaited::Stored(newest));
     assert_eq!(stored.try_recv(), Err(TryRecvError::Empty));
-    state.room.closing().abandon(Timestamp::from_millis(0));
+    state.room.abandon(Timestamp::from_millis(0));
     state.release_waiters();
     assert_eq!(stored.try_recv(), Err(TryRecvError::Closed));
 }

@@ -8,7 +8,7 @@ use dirigent_core::{AgentKey, Input, Timestamp, TurnId};
 use super::{FailedCalls, Presence};
 use crate::runtime::events::Failed;
 use crate::settings::Heartbeat;
-use crate::values::locked::locked;
+use crate::values::sync::locked;
 use crate::{ChannelId, Clock};
 
 pub(crate) struct PresenceBoard {
