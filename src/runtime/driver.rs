@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use super::Runtime;
 use super::cell::RoomCell;
 use super::host_code::{Panicked, answered};
-use super::perform::{Performer, not_called, report_of};
+use super::perform::{not_called, report_of};
 use super::request::{Asked, Finished, Request, Spare};
 use super::room_table::RoomRef;
 use super::run_error::RunError;
@@ -113,7 +113,7 @@ impl Runtime {
             })?,
         }
         self.life.reach(DriverStage::Running);
-        Loop::new(self, &self.performer(), ready).run().await;
+        Loop::new(self, ready).run().await;
         self.twins.any_that_gives_way().map_or(Ok(()), |channel| Err(RunError::GivesWay(channel)))
     }
 
@@ -175,7 +175,6 @@ type Done = (ActionId, Outcome);
 
 struct Loop<'p> {
     runtime: &'p Arc<Runtime>,
-    performer: &'p Performer,
     ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
     admission: Admission,
     running: FuturesUnordered<BoxFuture<'p, Finished>>,
@@ -191,11 +190,7 @@ struct Loop<'p> {
 }
 
 impl<'p> Loop<'p> {
-    fn new(
-        runtime: &'p Arc<Runtime>,
-        performer: &'p Performer,
-        ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
-    ) -> Self {
+    fn new(runtime: &'p Arc<Runtime>, ready: mpsc::UnboundedReceiver<Arc<RoomCell>>) -> Self {
         let settings = &runtime.settings;
         let admission = Admission::new(Limits {
             pacing: settings.limits.pacing,
@@ -204,7 +199,6 @@ impl<'p> Loop<'p> {
             consults_max: settings.limits.calls_max,
         });
         Self {
-            performer,
             runtime,
             ready,
             admission,
@@ -441,8 +435,7 @@ impl<'p> Loop<'p> {
     /// Begins an action. With `tries`, a request is polled once before anything else happens.
     fn start(&mut self, room: RoomRef, started: Started, began: Timestamp, tries: bool) {
         let Started { id, action, time_out, not_after } = started;
-        let Self { runtime, performer, spare, .. } = self;
-        let (runtime, performer) = (*runtime, *performer);
+        let (runtime, spare) = (self.runtime, &mut self.spare);
         let asked = match action {
             Action::Call(request) => {
                 // The link exists since the room decided, because a cancellation may come before the call begins.
@@ -454,7 +447,7 @@ impl<'p> Loop<'p> {
                     let outcome = if runtime.owned(channel).acts() {
                         let returned = |failed| runtime.call_ended(channel, of, failed);
                         let shared = Arc::clone(&link);
-                        let call = performer.call(&room, (request, began), shared, returned);
+                        let call = runtime.call_agent(&room, (request, began), shared, returned);
                         // The end of a call drops values of the host, and its code may panic there.
                         let called = answered("the end of an agent's call", call).await;
                         called.unwrap_or_else(|_| not_called(&link))
@@ -467,7 +460,7 @@ impl<'p> Loop<'p> {
             Action::Consult(request) => {
                 let link = room.lock().link(id).cloned().unwrap_or_default();
                 return self.running.push(Box::pin(async move {
-                    let consult = performer.consult(room.id, *request, &link);
+                    let consult = runtime.ask_orchestrator(room.id, *request, &link);
                     let consulted = answered("the end of a consultation", consult).await;
                     let outcome = consulted.unwrap_or(Outcome::Consulted(ConsultAnswer::Failed));
                     Finished { room, id, outcome }
@@ -483,11 +476,11 @@ impl<'p> Loop<'p> {
             | Action::Wake(_)
             | Action::Delete { .. }
             | Action::Members
-            | Action::History { .. }) => performer.request(room.id, request, spare),
+            | Action::History { .. }) => runtime.perform(room.id, request, spare),
         };
-        let clock = performer.clock.as_ref();
+        let clock = runtime.clock.as_ref();
         let limits = super::request::Limits { began, time_out, not_after };
-        let trouble = &*performer.store_trouble;
+        let trouble = &runtime.store_trouble;
         let request = Request { room, id, limits, clock, trouble, asked, time_out: None };
         self.start_request(request, tries);
     }
@@ -539,7 +532,7 @@ impl<'p> Loop<'p> {
         }
         // Otherwise the room is looked at again at once.
         if self.over.is_empty() {
-            self.runtime.schedule.after_look(&cell, &mut cell.lock());
+            self.runtime.after_look(&cell, &mut cell.lock());
         }
         now
     }
@@ -553,7 +546,6 @@ impl<'p> Loop<'p> {
         read: Option<Timestamp>,
     ) -> (Timestamp, bool) {
         let Self { runtime, admission, buffers, started, .. } = self;
-        let signals = runtime.signals();
         runtime.with_context(|cx| {
             let mut state = cell.lock();
             state.is_ready = false;
@@ -576,7 +568,7 @@ impl<'p> Loop<'p> {
                     admission.report(now, &admitted, report);
                 }
                 state.returned(id);
-                signals.perform(&mut state, cx, now);
+                runtime.perform_signals(&mut state, cx, now);
             }
             let is_done = is_done || standing == Standing::Elsewhere;
             if standing == Standing::Elsewhere {
@@ -591,7 +583,7 @@ impl<'p> Loop<'p> {
                     }
                 }
                 // A signal may let a lane go on, for example when a deferred run learns of its turn.
-                if !signals.perform(&mut state, cx, now) {
+                if !runtime.perform_signals(&mut state, cx, now) {
                     break;
                 }
             }
