@@ -39,7 +39,7 @@ mod calling;
 pub(crate) mod calls;
 pub(crate) mod chat_health;
 mod cleanup;
-pub(crate) mod closing;
+mod closing;
 mod commands;
 pub(crate) mod commit;
 pub(crate) mod connection;
@@ -91,7 +91,6 @@ use dirigent_core::{
 
 use self::action::{ActionId, Outcome, Signal};
 use self::active::Active;
-use self::closing::Closing;
 use self::commit::Stamp;
 use self::commit::news::Announcement;
 use self::connection::Gateway;
@@ -143,10 +142,6 @@ impl Room {
     /// Takes back the leftovers for agents' next turns, because this room was in memory before.
     pub(crate) fn keep_leftovers(&mut self, leftovers: Leftovers) {
         self.active.get_or_insert_default().inbox.keep_leftovers(leftovers);
-    }
-
-    pub(crate) fn closing(&mut self) -> Closing<'_> {
-        Closing { turns: &mut self.turns, active: self.active.as_deref_mut() }
     }
 
     pub(crate) fn guards(&mut self) -> Guards<'_> {

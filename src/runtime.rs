@@ -76,13 +76,10 @@ use self::creations::Creations;
 use self::leaving::Leaving;
 use self::lost::LostConnections;
 use self::pastes::Pastes;
-use self::perform::Performer;
 use self::recognition::Recognition;
 use self::registry::{Hosted, Registry};
 use self::room_table::RoomTable;
-use self::schedule::Schedule;
 use self::sight::Sight;
-use self::signals::Signals;
 pub(crate) use self::steps::SpawnCalls;
 use self::store_trouble::StoreTrouble;
 use self::tally::Counts;
@@ -90,6 +87,7 @@ use self::texts::TextBudget;
 use self::timers::Timers;
 use self::twins::Twins;
 use self::workers::Workers;
+use crate::memory::MemoryIdentities;
 use crate::ports::neighbours::Neighbours;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::ownership::Ownership;
@@ -121,20 +119,20 @@ pub(crate) struct Runtime {
     /// Takes events of channels that belong to other processes.
     pub(crate) neighbours: Option<Arc<dyn Neighbours>>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) waker: Arc<OnceLock<Arc<dyn AgentWaker>>>,
+    pub(crate) waker: OnceLock<Arc<dyn AgentWaker>>,
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
     pub(crate) on_agent_error: Option<AgentErrorHook>,
     /// Runs the calls of agents. Without it the driver runs them.
     spawn_calls: Option<SpawnCalls>,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Settings,
     pub(crate) rules: Rules,
     /// Identifies this process in the records that it writes.
     pub(crate) process: u64,
     pub(crate) registry: Arc<Registry>,
     pub(crate) presence: PresenceBoard,
-    pastes: Arc<Pastes>,
-    pub(crate) sight: Arc<Sight>,
-    pub(crate) store_trouble: Arc<StoreTrouble>,
+    pastes: Pastes,
+    pub(crate) sight: Sight,
+    pub(crate) store_trouble: StoreTrouble,
     /// Knows whether another process posts with the same accounts.
     pub(crate) twins: Twins,
     /// The permissions that the library's own account lacks, by channel, as the log has said them.
@@ -155,7 +153,8 @@ pub(crate) struct Runtime {
     pub(crate) counts: Arc<Counts>,
     pub(crate) workers: Workers,
     texts: Arc<TextBudget>,
-    schedule: Schedule,
+    /// Calls the driver for rooms.
+    ready: mpsc::UnboundedSender<Arc<RoomCell>>,
 }
 
 pub(crate) struct Rules {
@@ -187,15 +186,17 @@ impl Rules {
         obeyed.unwrap_or_else(|| self.config())
     }
 
-    pub(crate) const fn seed_of(&self, channel: ChannelId) -> u64 {
-        self.seed ^ channel.get()
+    /// Returns the rules of a channel, and the seed of its chances.
+    pub(crate) fn of(&self, channel: ChannelId) -> (Arc<Config>, u64) {
+        (self.config_of(channel), self.seed ^ channel.get())
     }
 }
 
+/// The parts that the host gives.
 pub(crate) struct Parts {
     pub(crate) discord: Arc<dyn DiscordApi>,
-    pub(crate) identities: Arc<dyn IdentityStore>,
-    pub(crate) registers_hosts: bool,
+    /// `None` means a registry in memory with the hosted agents.
+    pub(crate) identities: Option<Arc<dyn IdentityStore>>,
     pub(crate) store: Arc<dyn ChannelStore>,
     pub(crate) ownership: Option<Arc<dyn Ownership>>,
     pub(crate) neighbours: Option<Arc<dyn Neighbours>>,
@@ -206,16 +207,15 @@ pub(crate) struct Parts {
     pub(crate) orchestrator: Option<Arc<dyn Orchestrator>>,
     pub(crate) spawn_calls: Option<SpawnCalls>,
     pub(crate) settings: Settings,
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: Config,
     pub(crate) own_rules: Option<OwnRules>,
     pub(crate) seed: u64,
     pub(crate) hosts: HashMap<AgentId, Hosted>,
     pub(crate) observed: HashMap<AgentId, Arc<ObservedBot>>,
-    pub(crate) ready: mpsc::UnboundedSender<Arc<RoomCell>>,
 }
 
 impl Runtime {
-    pub(crate) fn new(parts: Parts) -> Self {
+    pub(crate) fn new(parts: Parts, ready: mpsc::UnboundedSender<Arc<RoomCell>>) -> Self {
         let timers = Arc::<Timers>::default();
         let texts = TextBudget::new(parts.settings.limits.texts_bytes_max);
         let up_since = parts.clock.now();
@@ -223,31 +223,31 @@ impl Runtime {
             process: process_number(up_since),
             history_max: parts.store.history_max(),
             events: broadcast::Sender::new(TRANSITIONS_KEPT),
-            pastes: Arc::new(Pastes::new(
+            pastes: Pastes::new(
                 Arc::clone(&parts.discord),
                 Arc::clone(&parts.clock),
                 parts.settings.time_limits.request,
-            )),
-            sight: Arc::default(),
-            store_trouble: Arc::default(),
+            ),
+            sight: Sight::default(),
+            store_trouble: StoreTrouble::default(),
             twins: Twins::new(up_since),
             lacks: Mutex::default(),
             presence: PresenceBoard::new(parts.settings.hooks.heartbeat, Arc::clone(&parts.clock)),
             discord: parts.discord,
-            identities: parts.identities,
-            registers_hosts: parts.registers_hosts,
+            registers_hosts: parts.identities.is_none(),
+            identities: parts.identities.unwrap_or_else(|| Arc::new(MemoryIdentities::new())),
             store: parts.store,
             ownership: parts.ownership,
             arrivals: Arrivals::default(),
             neighbours: parts.neighbours,
             clock: parts.clock,
-            waker: Arc::new(parts.waker.map_or_else(OnceLock::new, OnceLock::from)),
+            waker: parts.waker.map_or_else(OnceLock::new, OnceLock::from),
             recorder: parts.recorder,
             on_agent_error: parts.on_agent_error,
             spawn_calls: parts.spawn_calls,
-            settings: Arc::new(parts.settings),
+            settings: parts.settings,
             rules: Rules {
-                config: RwLock::new(parts.config),
+                config: RwLock::new(Arc::new(parts.config)),
                 own: parts.own_rules,
                 seed: parts.seed,
             },
@@ -263,7 +263,7 @@ impl Runtime {
             recognition: Recognition::default(),
             counts: Counts::new(),
             workers: Workers::default(),
-            schedule: Schedule::new(Arc::clone(&timers), parts.ready, Arc::clone(&texts)),
+            ready,
             texts,
             timers,
         }
@@ -293,8 +293,8 @@ impl Runtime {
             let now = at.unwrap_or_else(|| self.clock.now());
             let answer = event(&mut state, cx, now);
             // Still under the lock, so that signals keep the order in which the room decided them.
-            self.signals().perform(&mut state, cx, now);
-            self.schedule.after_event(cell, &mut state);
+            self.perform_signals(&mut state, cx, now);
+            self.after_event(cell, &mut state);
             answer
         })
     }
@@ -333,34 +333,6 @@ impl Runtime {
         work: impl Future<Output = T>,
     ) -> Result<T, ApiError> {
         host_code::within(self.clock.as_ref(), limit, work).await
-    }
-
-    fn signals(&self) -> Signals<'_> {
-        Signals {
-            events: &self.events,
-            recognition: &self.recognition,
-            counts: &self.counts,
-            leaving: &self.leaving,
-            timers: &self.timers,
-        }
-    }
-
-    fn performer(self: &Arc<Self>) -> Performer {
-        let around = Arc::<Self>::downgrade(self);
-        Performer {
-            around,
-            discord: Arc::clone(&self.discord),
-            store: Arc::clone(&self.store),
-            clock: Arc::clone(&self.clock),
-            waker: Arc::clone(&self.waker),
-            registry: Arc::clone(&self.registry),
-            settings: Arc::clone(&self.settings),
-            counts: Arc::clone(&self.counts),
-            pastes: Arc::clone(&self.pastes),
-            sight: Arc::clone(&self.sight),
-            store_trouble: Arc::clone(&self.store_trouble),
-            spawn_calls: self.spawn_calls.clone(),
-        }
     }
 }
 

@@ -18,3 +18,4 @@ pub(crate) mod reply_file;
 pub(crate) mod shown;
 pub(crate) mod stage;
 pub(crate) mod summary;
+pub(crate) mod sync;

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use crate::host::deferral::Deferral;
 use crate::host::permit::{Denial, Hold, Permit};
 use crate::host::status::reason_of;
-use crate::host::storing::{NotKept, Storing};
+use crate::host::storing::NotKept;
 use crate::ports::ownership::Standing;
 use crate::room::Room;
 use crate::room::calls::Guarded;
@@ -151,8 +151,7 @@ impl Channel<'_> {
         match (answer.map_err(CallError::from)?.verdict(), permitted) {
             (Some(Verdict::Allow { reason, turn, anchor }), Some(((guarded, armed), stored))) => {
                 let hold = Hold::new(Arc::clone(&self.dirigent.runtime), room, guarded, armed);
-                let storing = Storing { runtime: &self.dirigent.runtime };
-                if let Err(why) = storing.outcome(stored).await {
+                if let Err(why) = self.dirigent.runtime.stored_or_not(stored).await {
                     // The machine has the run as begun, and its agent must not keep the floor.
                     hold.never_begins();
                     let error = match why {

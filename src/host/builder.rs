@@ -10,7 +10,7 @@ use dirigent_core::config::ConfigError;
 use tokio::sync::mpsc;
 
 use crate::host::handle::Dirigent;
-use crate::memory::{MemoryChannels, MemoryIdentities};
+use crate::memory::MemoryChannels;
 use crate::ports::clock::SystemClock;
 use crate::ports::into_shared::IntoShared;
 use crate::ports::neighbours::Neighbours;
@@ -20,9 +20,9 @@ use crate::ports::recorder::Recorder;
 use crate::ports::store::ChannelStore;
 use crate::ports::waker::AgentWaker;
 use crate::runtime::driver::Driver;
-use crate::runtime::events::{AgentErrorHook, AgentFailure};
+use crate::runtime::events::AgentFailure;
 use crate::runtime::registry::Hosted;
-use crate::runtime::{OwnRules, Parts, Runtime, SpawnCalls};
+use crate::runtime::{Parts, Runtime};
 use crate::settings::ObservedBot;
 use crate::{Agent, AgentId, ChannelId, Clock, DiscordApi, IdentityStore, Settings};
 
@@ -41,26 +41,9 @@ use crate::{Agent, AgentId, ChannelId, Clock, DiscordApi, IdentityStore, Setting
 /// # }
 /// ```
 pub struct Builder {
-    discord: Arc<dyn DiscordApi>,
-    /// `None` means a registry in memory with the hosted agents.
-    identities: Option<Arc<dyn IdentityStore>>,
-    clock: Arc<dyn Clock>,
-    channels: Arc<dyn ChannelStore>,
-    ownership: Option<Arc<dyn Ownership>>,
-    neighbours: Option<Arc<dyn Neighbours>>,
-    waker: Option<Arc<dyn AgentWaker>>,
-    orchestrator: Option<Arc<dyn Orchestrator>>,
-    on_agent_error: Option<AgentErrorHook>,
-    spawn_calls: Option<SpawnCalls>,
-    recorder: Option<Arc<dyn Recorder>>,
-    hosts: HashMap<AgentId, Hosted>,
-    observed: HashMap<AgentId, Arc<ObservedBot>>,
+    parts: Parts,
     /// The first agent that was added twice.
     hosted_twice: Option<AgentId>,
-    config: Config,
-    own_rules: Option<OwnRules>,
-    settings: Settings,
-    seed: u64,
 }
 
 /// The reason why [`Builder::build`] failed. Its `Debug` text is the same sentence as its `Display` text, because a
@@ -95,26 +78,26 @@ impl fmt::Debug for BuildError {
 
 impl Builder {
     pub(crate) fn new(discord: Arc<dyn DiscordApi>) -> Self {
-        Self {
+        let parts = Parts {
             discord,
             identities: None,
-            clock: Arc::new(SystemClock::new()),
-            channels: Arc::new(MemoryChannels::default()),
+            store: Arc::new(MemoryChannels::default()),
             ownership: None,
             neighbours: None,
+            clock: Arc::new(SystemClock::new()),
             waker: None,
-            orchestrator: None,
-            on_agent_error: None,
-            spawn_calls: None,
             recorder: None,
-            hosts: HashMap::new(),
-            observed: HashMap::new(),
-            hosted_twice: None,
+            on_agent_error: None,
+            orchestrator: None,
+            spawn_calls: None,
+            settings: Settings::default(),
             config: Config::default(),
             own_rules: None,
-            settings: Settings::default(),
             seed: 0,
-        }
+            hosts: HashMap::new(),
+            observed: HashMap::new(),
+        };
+        Self { parts, hosted_twice: None }
     }
 
     /// Sets the registry of agents. The default is a registry in memory. It contains each agent that you gave to
@@ -122,21 +105,21 @@ impl Builder {
     /// agents have one account, or if an agent has the account of the library.
     #[must_use]
     pub fn identities(mut self, registry: impl IntoShared<dyn IdentityStore>) -> Self {
-        self.identities = Some(registry.into_shared());
+        self.parts.identities = Some(registry.into_shared());
         self
     }
 
     /// Sets the source of time. The default is the [`SystemClock`].
     #[must_use]
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
-        self.clock = clock.into_shared();
+        self.parts.clock = clock.into_shared();
         self
     }
 
     /// Sets the store, so that channels survive a restart. By default channels are in memory only.
     #[must_use]
     pub fn channels(mut self, store: impl IntoShared<dyn ChannelStore>) -> Self {
-        self.channels = store.into_shared();
+        self.parts.store = store.into_shared();
         self
     }
 
@@ -145,7 +128,7 @@ impl Builder {
     /// [`CallError::Elsewhere`](crate::CallError::Elsewhere). By default this process acts for all channels.
     #[must_use]
     pub fn ownership(mut self, ownership: impl IntoShared<dyn Ownership>) -> Self {
-        self.ownership = Some(ownership.into_shared());
+        self.parts.ownership = Some(ownership.into_shared());
         self
     }
 
@@ -153,14 +136,14 @@ impl Builder {
     /// events, for example because each one has some of the gateway's shards. By default such events are dropped.
     #[must_use]
     pub fn neighbours(mut self, neighbours: impl IntoShared<dyn Neighbours>) -> Self {
-        self.neighbours = Some(neighbours.into_shared());
+        self.parts.neighbours = Some(neighbours.into_shared());
         self
     }
 
     /// Sets the rules of all channels.
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
-        self.config = config;
+        self.parts.config = config;
         self
     }
 
@@ -188,14 +171,14 @@ impl Builder {
         mut self,
         rules: impl Fn(ChannelId) -> Option<Arc<Config>> + Send + Sync + 'static,
     ) -> Self {
-        self.own_rules = Some(Arc::new(rules));
+        self.parts.own_rules = Some(Arc::new(rules));
         self
     }
 
     /// Sets how decisions are carried out.
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
-        self.settings = settings;
+        self.parts.settings = settings;
         self
     }
 
@@ -203,7 +186,7 @@ impl Builder {
     /// its own order. The default is 0. Draw a random number if you want a new order after each start.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
+        self.parts.seed = seed;
         self
     }
 
@@ -211,7 +194,7 @@ impl Builder {
     /// [`Dirigent::set_waker`] after the build.
     #[must_use]
     pub fn waker(mut self, waker: impl IntoShared<dyn AgentWaker>) -> Self {
-        self.waker = Some(waker.into_shared());
+        self.parts.waker = Some(waker.into_shared());
         self
     }
 
@@ -220,7 +203,7 @@ impl Builder {
     /// messages.
     #[must_use]
     pub fn orchestrator(mut self, orchestrator: impl IntoShared<dyn Orchestrator>) -> Self {
-        self.orchestrator = Some(orchestrator.into_shared());
+        self.parts.orchestrator = Some(orchestrator.into_shared());
         self
     }
 
@@ -235,9 +218,9 @@ impl Builder {
     ) -> Self {
         let hosted = Hosted { agent: speaks.into_shared(), discord: discord.into_shared() };
         let agent = agent.into();
-        let is_known = self.observed.contains_key(&agent);
+        let is_known = self.parts.observed.contains_key(&agent);
         // With two agents under one id the second replaced the first, and a bot with two agents in its source had one.
-        if self.hosts.insert(agent.clone(), hosted).is_some() || is_known {
+        if self.parts.hosts.insert(agent.clone(), hosted).is_some() || is_known {
             self.hosted_twice.get_or_insert(agent);
         }
         self
@@ -262,8 +245,8 @@ impl Builder {
     #[must_use]
     pub fn observe(mut self, agent: impl Into<AgentId>, bot: ObservedBot) -> Self {
         let agent = agent.into();
-        let is_known = self.hosts.contains_key(&agent);
-        if self.observed.insert(agent.clone(), Arc::new(bot)).is_some() || is_known {
+        let is_known = self.parts.hosts.contains_key(&agent);
+        if self.parts.observed.insert(agent.clone(), Arc::new(bot)).is_some() || is_known {
             self.hosted_twice.get_or_insert(agent);
         }
         self
@@ -274,7 +257,7 @@ impl Builder {
     /// must not block. [`Dirigent::events`] reports the same failures.
     #[must_use]
     pub fn on_agent_error(mut self, hook: impl Fn(&AgentFailure) + Send + Sync + 'static) -> Self {
-        self.on_agent_error = Some(Arc::new(hook));
+        self.parts.on_agent_error = Some(Arc::new(hook));
         self
     }
 
@@ -301,14 +284,14 @@ impl Builder {
         mut self,
         spawn: impl Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync + 'static,
     ) -> Self {
-        self.spawn_calls = Some(Arc::new(spawn));
+        self.parts.spawn_calls = Some(Arc::new(spawn));
         self
     }
 
     /// Sets a recorder, which writes every input down.
     #[must_use]
     pub fn recorder(mut self, recorder: impl IntoShared<dyn Recorder>) -> Self {
-        self.recorder = Some(recorder.into_shared());
+        self.parts.recorder = Some(recorder.into_shared());
         self
     }
 
@@ -318,32 +301,12 @@ impl Builder {
     ///
     /// Fails if a rule cannot work, or if you added an agent twice.
     pub fn build(self) -> Result<(Dirigent, Driver), BuildError> {
-        self.config.validate()?;
+        self.parts.config.validate()?;
         if let Some(agent) = self.hosted_twice {
             return Err(BuildError::HostedTwice { agent });
         }
         let (ready, rooms) = mpsc::unbounded_channel();
-        let runtime = Arc::new(Runtime::new(Parts {
-            discord: self.discord,
-            registers_hosts: self.identities.is_none(),
-            identities: self.identities.unwrap_or_else(|| Arc::new(MemoryIdentities::new())),
-            store: self.channels,
-            ownership: self.ownership,
-            neighbours: self.neighbours,
-            clock: self.clock,
-            waker: self.waker,
-            orchestrator: self.orchestrator,
-            recorder: self.recorder,
-            on_agent_error: self.on_agent_error,
-            spawn_calls: self.spawn_calls,
-            settings: self.settings,
-            config: Arc::new(self.config),
-            own_rules: self.own_rules,
-            seed: self.seed,
-            hosts: self.hosts,
-            observed: self.observed,
-            ready,
-        }));
+        let runtime = Arc::new(Runtime::new(self.parts, ready));
         let handle = Dirigent::new(Arc::clone(&runtime));
         Ok((handle, Driver::new(runtime, rooms)))
     }
@@ -352,10 +315,10 @@ impl Builder {
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
-            .field("config", &self.config)
-            .field("settings", &self.settings)
-            .field("seed", &self.seed)
-            .field("hosts", &self.hosts.keys())
+            .field("config", &self.parts.config)
+            .field("settings", &self.parts.settings)
+            .field("seed", &self.parts.seed)
+            .field("hosts", &self.parts.hosts.keys())
             .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use dirigent_core::{Input, MessageId, Refusal, RunId};
 
-use crate::host::storing::Storing;
 use crate::ports::ownership::Standing;
 use crate::runtime::events::{EventOrLag, Progress};
 use crate::runtime::room_table::RoomRef;
@@ -109,7 +108,7 @@ impl Channel<'_> {
     /// Passes an input to the machine, and returns when the new state is stored durably.
     pub(crate) async fn fact(self, input: &Input) -> Result<(), CallError> {
         let room = self.known_room().await?;
-        Storing { runtime: &self.dirigent.runtime }.fact(&room, input).await
+        self.dirigent.runtime.submit_and_store(&room, input).await
     }
 }
 

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::host::storing::Storing;
 use crate::runtime::Runtime;
-use crate::runtime::cell::Awaited;
 use crate::{CallError, Channel, ChannelId};
 
 impl Channel<'_> {
@@ -22,25 +20,22 @@ impl Channel<'_> {
     /// you can call this again.
     pub async fn erase(self) -> Result<bool, CallError> {
         self.dirigent.live().await?;
-        match self.dirigent.runtime.room(self.id).await {
+        let runtime = &self.dirigent.runtime;
+        match runtime.room(self.id).await {
             Ok(Some(room)) => {
-                let (config, seed) = (
-                    self.dirigent.runtime.rules.config_of(self.id),
-                    self.dirigent.runtime.rules.seed_of(self.id),
-                );
-                let stamp = self.dirigent.runtime.update(&room, |room, _, _| {
+                let (config, seed) = runtime.rules.of(self.id);
+                let stamp = runtime.update(&room, |room, _, _| {
                     room.forget_all(config, seed, true);
                     room.look().commit().newest()
                 });
                 // No commit may be in progress when the record is deleted, because it would bring the record back.
-                let storing = Storing { runtime: &self.dirigent.runtime };
-                storing.wait(room.wait_for(Awaited::Stored(stamp))).await?;
+                runtime.until_stamp_stored(&room, stamp).await?;
             }
             // The state of the record does not matter here.
             Ok(None) | Err(CallError::Barred(_)) => {}
             Err(error) => return Err(error),
         }
-        delete_record(&self.dirigent.runtime, self.id).await
+        delete_record(runtime, self.id).await
     }
 }
 
@@ -51,7 +46,7 @@ async fn delete_record(runtime: &Arc<Runtime>, channel: ChannelId) -> Result<boo
     let _alone = runtime.within(limit, guard.lock().lock()).await?;
     // The room lives on in its users, and must not store anything any more.
     if let Some(room) = runtime.rooms.awake(channel) {
-        runtime.update(&room, |room, _, now| room.closing().abandon(now));
+        runtime.update(&room, |room, _, now| room.abandon(now));
     }
     let is_known = runtime.rooms.forget(channel);
     runtime.tell_lacks(channel);

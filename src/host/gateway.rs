@@ -5,12 +5,10 @@ use std::sync::atomic::Ordering;
 
 use dirigent_core::MessageId;
 
-use crate::host::here::Here;
 use crate::ports::neighbours::GatewayEvent;
 use crate::room::connection::Gateway;
 use crate::runtime::Runtime;
 use crate::runtime::cell::RoomCell;
-use crate::runtime::connections::Connections;
 use crate::{CallError, ChannelId, Dirigent, UserId};
 
 impl Dirigent {
@@ -78,7 +76,7 @@ impl Dirigent {
         affects: impl Fn(ChannelId) -> bool + Send + Sync + 'static,
     ) {
         self.runtime.sight.told();
-        Connections { runtime: &self.runtime }.lose(connection, affects);
+        self.runtime.lose_connection(connection, affects);
     }
 
     /// Reports that a connection to the gateway is back with its old session, so that you have reported every missed
@@ -93,7 +91,7 @@ impl Dirigent {
                     .update(room, |room, cx, now| room.gateway(cx, now, Gateway::HeardAgain));
             }
         };
-        Connections { runtime: &self.runtime }.regain(connection, |_| {}, tell);
+        self.runtime.regain_connection(connection, |_| {}, tell);
     }
 
     /// Reports that a connection to the gateway is back with a new session, so that missed events will not arrive. Use
@@ -105,7 +103,7 @@ impl Dirigent {
     pub fn session_began(&self, connection: u32) {
         let runtime = &self.runtime;
         runtime.sight.told();
-        Connections { runtime }.regain(
+        runtime.regain_connection(
             connection,
             |affects| runtime.await_newest_of_parked(affects),
             |room, stands| {
@@ -187,7 +185,7 @@ impl Dirigent {
         if !self.runtime.standing(event.channel()).acts() {
             return Err(CallError::Elsewhere);
         }
-        Here { dirigent: self }.tell(event).await
+        self.deliver_here(event).await
     }
 
     /// Passes an event to the rooms of this process, or to the neighbours.
@@ -197,7 +195,7 @@ impl Dirigent {
             neighbours.heard(event);
             return Ok(());
         }
-        Here { dirigent: self }.tell(event).await
+        self.deliver_here(event).await
     }
 
     /// Reports that permissions in these channels may have changed, for example because of a role, an overwrite, a
@@ -211,6 +209,6 @@ impl Dirigent {
 
     /// Returns the accounts of the registered agents, in ascending order.
     pub fn agent_accounts(&self) -> Vec<UserId> {
-        self.runtime.registry.accounts()
+        self.runtime.registry.directory().accounts()
     }
 }

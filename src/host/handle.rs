@@ -6,7 +6,6 @@ use std::time::Duration;
 use dirigent_core::{AgentKey, MessageId};
 
 use crate::host::builder::Builder;
-use crate::host::here::Here;
 use crate::ports::into_shared::IntoShared;
 use crate::ports::neighbours::GatewayEvent;
 use crate::ports::waker::AgentWaker;
@@ -59,7 +58,7 @@ impl Dirigent {
             neighbours.heard(GatewayEvent::MessageCreated(message));
             return Ok(());
         }
-        Here { dirigent: self }.created(message).await
+        self.created_here(message).await
     }
 
     /// Reports that a message was edited.
@@ -199,7 +198,7 @@ impl Dirigent {
         for room in self.runtime.rooms.all_awake() {
             let is_refused = room.lock().room.look().commit().refused.since().is_some();
             if is_refused {
-                self.runtime.update(&room, |room, _, _| room.closing().store_before_end());
+                self.runtime.update(&room, |room, _, _| room.store_before_end());
             }
         }
         let deadline = self.runtime.clock.now() + grace;
@@ -210,7 +209,7 @@ impl Dirigent {
         }
         // Their agents learn that the process ends, and may keep what they have.
         for room in self.runtime.rooms.all_awake() {
-            self.runtime.update(&room, |room, _, _| room.closing().cancel_for_end());
+            self.runtime.update(&room, |room, _, _| room.cancel_for_end());
         }
         life.reach(DriverStage::Ending);
         life.until(DriverStage::Ended).await;

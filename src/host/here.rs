@@ -2,7 +2,6 @@
 
 use dirigent_core::{AgentKey, Input, MessageId, Mode};
 
-use crate::host::storing::Storing;
 use crate::ports::neighbours::GatewayEvent;
 use crate::ports::ownership::Standing;
 use crate::room::connection::Gateway;
@@ -14,38 +13,35 @@ use crate::values::error::ErrorKind;
 use crate::values::load_error::LoadError;
 use crate::{CallError, ChannelId, ChatMessage, Dirigent, Settings, UserId};
 
-/// Delivers events to rooms of this process, whichever process received them.
-#[derive(Clone, Copy)]
-pub(super) struct Here<'a> {
-    pub(super) dirigent: &'a Dirigent,
-}
-
-impl Here<'_> {
-    pub(super) async fn tell(self, event: GatewayEvent) -> Result<(), CallError> {
+impl Dirigent {
+    /// Delivers an event to its room in this process, whichever process received it.
+    pub(super) async fn deliver_here(&self, event: GatewayEvent) -> Result<(), CallError> {
         match event {
-            GatewayEvent::MessageCreated(message) => self.created(message).await,
-            GatewayEvent::MessageUpdated(message) => self.updated(message).await,
+            GatewayEvent::MessageCreated(message) => self.created_here(message).await,
+            GatewayEvent::MessageUpdated(message) => self.updated_here(message).await,
             GatewayEvent::MessageDeleted { channel, message } => {
-                self.message_deleted(channel, message).await
+                self.deleted_here(channel, message).await
             }
-            GatewayEvent::TypingStarted { channel, user } => self.typing(channel, user).await,
+            GatewayEvent::TypingStarted { channel, user } => self.typing_here(channel, user).await,
             GatewayEvent::MemberJoined { channel, user } => {
-                self.member(channel, user, Input::MemberJoined).await
+                self.member_here(channel, user, Input::MemberJoined).await
             }
             GatewayEvent::MemberLeft { channel, user } => {
-                self.member(channel, user, Input::MemberLeft).await
+                self.member_here(channel, user, Input::MemberLeft).await
             }
             GatewayEvent::NewestMessage { channel, message, parent } => {
-                self.newest(channel, message, parent).await
+                self.newest_here(channel, message, parent).await
             }
-            GatewayEvent::ThreadSeen { thread, parent } => self.thread_seen(thread, parent).await,
-            GatewayEvent::ChannelDeleted(channel) => self.channel_deleted(channel).await,
+            GatewayEvent::ThreadSeen { thread, parent } => {
+                self.thread_seen_here(thread, parent).await
+            }
+            GatewayEvent::ChannelDeleted(channel) => self.channel_deleted_here(channel).await,
         }
     }
 
-    pub(super) async fn created(self, message: ChatMessage) -> Result<(), CallError> {
-        self.dirigent.live().await?;
-        let runtime = &self.dirigent.runtime;
+    pub(super) async fn created_here(&self, message: ChatMessage) -> Result<(), CallError> {
+        self.live().await?;
+        let runtime = &self.runtime;
         if let Some(room) = runtime.room_or_catch_up(message.channel).await? {
             // A push proves that content is visible, which a read does not.
             runtime.sight.look_at(&message);
@@ -63,22 +59,18 @@ impl Here<'_> {
         Ok(())
     }
 
-    async fn updated(self, message: ChatMessage) -> Result<(), CallError> {
-        self.dirigent.live().await?;
-        let runtime = &self.dirigent.runtime;
+    async fn updated_here(&self, message: ChatMessage) -> Result<(), CallError> {
+        self.live().await?;
+        let runtime = &self.runtime;
         if let Some(room) = runtime.room_of_event(message.channel).await? {
             runtime.update(&room, |room, cx, now| room.edited(cx, now, message))?;
         }
         Ok(())
     }
 
-    async fn message_deleted(
-        self,
-        channel: ChannelId,
-        message: MessageId,
-    ) -> Result<(), CallError> {
-        self.dirigent.live().await?;
-        let runtime = &self.dirigent.runtime;
+    async fn deleted_here(&self, channel: ChannelId, message: MessageId) -> Result<(), CallError> {
+        self.live().await?;
+        let runtime = &self.runtime;
         // An idle channel has no text in memory, and the chat no longer has this message.
         if let Some(room) = runtime.rooms.awake(channel) {
             runtime.update(&room, |room, cx, now| room.deleted(cx, now, message));
@@ -87,9 +79,9 @@ impl Here<'_> {
     }
 
     /// Reports typing only to a channel in memory, because an observed agent's turn keeps the channel there.
-    async fn typing(self, channel: ChannelId, user: UserId) -> Result<(), CallError> {
-        self.dirigent.live().await?;
-        let runtime = &self.dirigent.runtime;
+    async fn typing_here(&self, channel: ChannelId, user: UserId) -> Result<(), CallError> {
+        self.live().await?;
+        let runtime = &self.runtime;
         if let Some(agent) = runtime.registry.observed_by_account(user) {
             if let Some(room) = runtime.rooms.awake(channel) {
                 runtime.update(&room, |room, cx, now| room.typing(cx, now, agent));
@@ -98,16 +90,16 @@ impl Here<'_> {
         Ok(())
     }
 
-    async fn member(
-        self,
+    async fn member_here(
+        &self,
         channel: ChannelId,
         user: UserId,
         input: impl Fn(AgentKey) -> Input,
     ) -> Result<(), CallError> {
-        self.dirigent.live().await?;
-        let runtime = &self.dirigent.runtime;
+        self.live().await?;
+        let runtime = &self.runtime;
         // An account that is not an agent does not concern the channel, so the channel is not loaded for it.
-        if let Some(agent) = runtime.registry.of_user(user) {
+        if let Some(agent) = runtime.registry.directory().of_user(user) {
             if let Some(room) = runtime.room_of_event(channel).await? {
                 runtime.submit(&room, &input(agent))?;
             }
@@ -115,30 +107,28 @@ impl Here<'_> {
         Ok(())
     }
 
-    async fn newest(
-        self,
+    async fn newest_here(
+        &self,
         channel: ChannelId,
         newest: MessageId,
         parent: Option<ChannelId>,
     ) -> Result<(), CallError> {
-        self.dirigent.live().await?;
-        let Some(room) = self.dirigent.runtime.room_or_catch_up(channel).await? else {
+        self.live().await?;
+        let Some(room) = self.runtime.room_or_catch_up(channel).await? else {
             return match parent {
                 Some(parent) => self.missed_thread(channel, parent, newest).await,
                 None => Ok(()),
             };
         };
         // The channel is in memory now, and waits for its newest message itself.
-        self.dirigent.runtime.catch_up.told_newest(channel);
-        self.dirigent
-            .runtime
-            .update(&room, |room, cx, now| room.gateway(cx, now, Gateway::Newest(newest)));
+        self.runtime.catch_up.told_newest(channel);
+        self.runtime.update(&room, |room, cx, now| room.gateway(cx, now, Gateway::Newest(newest)));
         Ok(())
     }
 
-    async fn channel_deleted(self, channel: ChannelId) -> Result<(), CallError> {
-        self.dirigent.live().await?;
-        let runtime = &self.dirigent.runtime;
+    async fn channel_deleted_here(&self, channel: ChannelId) -> Result<(), CallError> {
+        self.live().await?;
+        let runtime = &self.runtime;
         let room = match runtime.room(channel).await {
             Ok(Some(room)) => Some(room),
             Ok(None) | Err(CallError::Elsewhere) => return Ok(()),
@@ -148,31 +138,32 @@ impl Here<'_> {
         };
         let mode = |room: &RoomRef| room.lock().room.look().machine().view().mode();
         if let Some(room) = room.filter(|room| mode(room) == Mode::Discussion) {
-            let storing = Storing { runtime };
-            return match storing.fact(&room, &Input::Archive).await {
+            return match runtime.submit_and_store(&room, &Input::Archive).await {
                 // The channel was archived before, perhaps because this event arrived twice, and the archive may not be
                 // stored yet.
-                Err(CallError::Refused(_)) => storing.newest(&room).await,
+                Err(CallError::Refused(_)) => runtime.store_newest(&room).await,
                 archived => archived,
             };
         }
         // If the store cannot delete, the channel has at least lost its mode.
-        match self.dirigent.channel(channel).erase().await {
+        match self.channel(channel).erase().await {
             Err(error) if !is_unsupported(&error) => Err(error),
             Ok(_) | Err(_) => Ok(()),
         }
     }
 
-    async fn thread_seen(self, thread: ChannelId, parent: ChannelId) -> Result<(), CallError> {
+    async fn thread_seen_here(
+        &self,
+        thread: ChannelId,
+        parent: ChannelId,
+    ) -> Result<(), CallError> {
         // Almost every message of a thread ends here, before anything is read.
-        if !self.dirigent.runtime.settings.inherit_parent_mode
-            || self.dirigent.channel(thread).is_known()
-        {
+        if !self.runtime.settings.inherit_parent_mode || self.channel(thread).is_known() {
             return Ok(());
         }
-        self.dirigent.live().await?;
+        self.live().await?;
         match self.inherited(parent).await? {
-            Some(mode) => self.dirigent.channel(thread).give_mode(mode).await,
+            Some(mode) => self.channel(thread).give_mode(mode).await,
             None => Ok(()),
         }
     }
@@ -180,12 +171,12 @@ impl Here<'_> {
     /// Handles a thread without a mode where people wrote while the gateway was away. The room reads that message, and
     /// those shortly before it.
     async fn missed_thread(
-        self,
+        &self,
         thread: ChannelId,
         parent: ChannelId,
         newest: MessageId,
     ) -> Result<(), CallError> {
-        let runtime = &self.dirigent.runtime;
+        let runtime = &self.runtime;
         let since = runtime.clock.now().saturating_sub(Settings::MISSED_IN_THREAD);
         if !runtime.settings.inherit_parent_mode || runtime.sent_at(newest) < since {
             return Ok(());
@@ -203,11 +194,11 @@ impl Here<'_> {
                 state.wait_for(Awaited::Stored(stamp))
             })
         })?;
-        Storing { runtime }.wait(stored).await
+        runtime.until_stored(stored).await
     }
 
     /// Returns the mode that a thread takes over from its parent, if it is a mode that can be given.
-    async fn inherited(self, parent: ChannelId) -> Result<Option<Mode>, CallError> {
+    async fn inherited(&self, parent: ChannelId) -> Result<Option<Mode>, CallError> {
         let mode = self.mode_of_parent(parent).await?;
         // Discussions and work channels are created, and cannot be given as a mode.
         Ok(matches!(mode, Mode::Chat | Mode::Report).then_some(mode))
@@ -215,8 +206,8 @@ impl Here<'_> {
 
     /// Returns the mode of a thread's parent. The parent may be a channel of another process, and then its mode is the
     /// stored one.
-    async fn mode_of_parent(self, parent: ChannelId) -> Result<Mode, CallError> {
-        let runtime = &self.dirigent.runtime;
+    async fn mode_of_parent(&self, parent: ChannelId) -> Result<Mode, CallError> {
+        let runtime = &self.runtime;
         match runtime.room(parent).await {
             Ok(Some(room)) => Ok(room.lock().room.look().machine().view().mode()),
             Ok(None) => Ok(Mode::None),

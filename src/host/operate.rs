@@ -3,16 +3,14 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use dirigent_core::{Config, Input, Mode, WakeCause};
+use dirigent_core::{AgentKey, Config, Input, Mode, WakeCause};
 
 use crate::host::participants::Participants;
-use crate::host::storing::Storing;
 use crate::ports::creation::CreatedChannel;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::request::{ChannelAnswer, ChannelRequest};
 use crate::ports::write_bar::OwnLacks;
 use crate::runtime::cell::Awaited;
-use crate::runtime::connections::Connections;
 use crate::values::summary::{ResultPost, Summary};
 use crate::{AgentId, CallError, Channel, Dirigent};
 
@@ -59,9 +57,9 @@ impl Channel<'_> {
         self.dirigent.live().await?;
         let runtime = &self.dirigent.runtime;
         let room = runtime.room_or_new(self.id).await?;
-        let stored = Storing { runtime }.fact(&room, &Input::SetMode(mode)).await;
+        let stored = runtime.submit_and_store(&room, &Input::SetMode(mode)).await;
         // A channel without turns is not told of lost connections, so it must learn it with its mode.
-        Connections { runtime }.tell_lost(&room);
+        runtime.tell_lost(&room);
         stored
     }
 
@@ -81,12 +79,10 @@ impl Channel<'_> {
     /// later, or may have succeeded without an answer, so the state of the store proves nothing.
     pub(crate) fn take_back(self) {
         if let Some(room) = self.dirigent.runtime.rooms.awake(self.id) {
-            let (config, seed) = (
-                self.dirigent.runtime.rules.config_of(self.id),
-                self.dirigent.runtime.rules.seed_of(self.id),
-            );
+            let runtime = &self.dirigent.runtime;
+            let (config, seed) = runtime.rules.of(self.id);
             // Not durably, because the store was late already, and no caller waits.
-            self.dirigent.runtime.update(&room, |room, _, _| room.forget_all(config, seed, false));
+            runtime.update(&room, |room, _, _| room.forget_all(config, seed, false));
         }
     }
 
@@ -163,9 +159,7 @@ impl Channel<'_> {
     /// [`Refusal::Muted`](crate::operate::Refusal::Muted) or
     /// [`Refusal::HasTheFloor`](crate::operate::Refusal::HasTheFloor).
     pub async fn speak_next(self, agent: &AgentId) -> Result<(), CallError> {
-        self.dirigent.live().await?;
-        let agent = self.dirigent.key(agent)?;
-        self.fact(&Input::SpeakNext(agent)).await
+        self.order(agent, Input::SpeakNext).await
     }
 
     /// Reports the cost of agents in this channel, in the unit of
@@ -176,6 +170,13 @@ impl Channel<'_> {
     /// Fails if the channel is unknown or archived.
     pub async fn report_cost(self, cost: u64) -> Result<(), CallError> {
         self.tell(&Input::Spent { cost }).await
+    }
+
+    /// Passes such an order about an agent to the machine, and returns when the new state is stored.
+    async fn order(self, agent: &AgentId, order: fn(AgentKey) -> Input) -> Result<(), CallError> {
+        self.dirigent.live().await?;
+        let agent = self.dirigent.key(agent)?;
+        self.fact(&order(agent)).await
     }
 
     /// Resets the budgets of this channel. The reset is stored durably when the call returns.
@@ -195,9 +196,7 @@ impl Channel<'_> {
     /// Fails with [`Refusal::AgentOffline`](crate::operate::Refusal::AgentOffline) while the agent is offline, or if
     /// the agent or the channel is unknown.
     pub async fn assign(self, agent: &AgentId) -> Result<(), CallError> {
-        self.dirigent.live().await?;
-        let agent = self.dirigent.key(agent)?;
-        self.fact(&Input::Assign(agent)).await
+        self.order(agent, Input::Assign).await
     }
 
     /// Mutes the agent: it gets no turns in this channel. The mute is stored durably when the call returns.
@@ -213,9 +212,7 @@ impl Channel<'_> {
     ///
     /// Fails if the agent or the channel is unknown.
     pub async fn mute(self, agent: &AgentId) -> Result<(), CallError> {
-        self.dirigent.live().await?;
-        let agent = self.dirigent.key(agent)?;
-        self.fact(&Input::Mute(agent)).await
+        self.order(agent, Input::Mute).await
     }
 
     /// Gives turns to the muted agent again. The change is stored durably when the call returns.
@@ -224,9 +221,7 @@ impl Channel<'_> {
     ///
     /// Fails if the agent or the channel is unknown.
     pub async fn unmute(self, agent: &AgentId) -> Result<(), CallError> {
-        self.dirigent.live().await?;
-        let agent = self.dirigent.key(agent)?;
-        self.fact(&Input::Unmute(agent)).await
+        self.order(agent, Input::Unmute).await
     }
 
     /// Concludes a discussion, as its initiator. The discussion is archived, and the summary, or its path, is posted in

@@ -7,7 +7,6 @@ use dirigent_core::{Creation, Input, Mode, Outcome, Refusal, RunId, TurnState};
 use crate::host::discussion::DiscussionState;
 use crate::host::permit::{Denial, RunReport};
 use crate::host::run_end::EndTaken;
-use crate::host::storing::Storing;
 use crate::ports::creation::CreatedChannel;
 use crate::ports::ownership::Standing;
 use crate::ports::request::{
@@ -18,7 +17,6 @@ use crate::room::outbox::Undelivered;
 use crate::runtime::callback::wake_here;
 use crate::runtime::carry::carried;
 use crate::runtime::cell::Awaited;
-use crate::runtime::connections::Connections;
 use crate::values::carried::Carried;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::values::summary::{ResultPost, Summary};
@@ -43,7 +41,7 @@ impl Dirigent {
         if channel.standing() == Standing::Elsewhere {
             return Err(CallError::Elsewhere);
         }
-        match (Requested { channel }).carry_out(request, within).await {
+        match channel.carry_out(request, within).await {
             // These are answers about the channel. Only an error says that another process has to be asked.
             Err(CallError::Refused(refusal)) => Ok(ChannelAnswer::Refused(refusal)),
             Err(CallError::UnknownAgent(agent)) => Ok(ChannelAnswer::UnknownAgent(agent)),
@@ -81,48 +79,45 @@ impl Channel<'_> {
     }
 }
 
-/// Carries out a request to a channel of this process.
-#[derive(Clone, Copy)]
-struct Requested<'a> {
-    channel: Channel<'a>,
-}
-
-impl Requested<'_> {
+impl Channel<'_> {
+    /// Carries out a request to a channel of this process.
     async fn carry_out(
         self,
         request: &ChannelRequest,
         within: Duration,
     ) -> Result<ChannelAnswer, CallError> {
-        let channel = self.channel;
         match request {
-            ChannelRequest::Register(made) => self.register(made.clone()).await,
+            ChannelRequest::Register(made) => self.register_here(made.clone()).await,
             ChannelRequest::MayConclude { by } => self.may_conclude(by).await,
             ChannelRequest::Conclude { by, summary } => {
-                return self.conclude(by, summary.as_ref()).await.map(ChannelAnswer::Concluded);
+                return self
+                    .conclude_here(by, summary.as_ref())
+                    .await
+                    .map(ChannelAnswer::Concluded);
             }
             ChannelRequest::WakeForResult { first } => {
-                channel.dirigent.live().await?;
-                let runtime = &channel.dirigent.runtime;
+                self.dirigent.live().await?;
+                let runtime = &self.dirigent.runtime;
                 // An agent that is no longer registered does not keep its channel from waking.
                 let first = first.as_ref().and_then(|agent| runtime.registry.key(agent));
-                Ok(wake_here(runtime, channel.id, first).await?)
+                Ok(wake_here(runtime, self.id, first).await?)
             }
             ChannelRequest::Command { command, invoker, input } => {
-                let answer = channel.command_here((*command, *invoker), input, within).await?;
+                let answer = self.command_here((*command, *invoker), input, within).await?;
                 return Ok(ChannelAnswer::Command(answer));
             }
-            ChannelRequest::SetMode { mode } => channel.give_mode(*mode).await,
-            ChannelRequest::Stop => channel.stop().await,
-            ChannelRequest::Hold => channel.hold().await,
-            ChannelRequest::Resume => channel.resume().await,
-            ChannelRequest::Finish => channel.finish().await,
-            ChannelRequest::Wake { first } => channel.wake(first.as_ref()).await,
-            ChannelRequest::SpeakNext { agent } => channel.speak_next(agent).await,
-            ChannelRequest::Mute { agent } => channel.mute(agent).await,
-            ChannelRequest::Unmute { agent } => channel.unmute(agent).await,
-            ChannelRequest::Assign { agent } => channel.assign(agent).await,
-            ChannelRequest::ResetBudget => channel.reset_budget().await,
-            ChannelRequest::Archive => channel.archive().await,
+            ChannelRequest::SetMode { mode } => self.give_mode(*mode).await,
+            ChannelRequest::Stop => self.stop().await,
+            ChannelRequest::Hold => self.hold().await,
+            ChannelRequest::Resume => self.resume().await,
+            ChannelRequest::Finish => self.finish().await,
+            ChannelRequest::Wake { first } => self.wake(first.as_ref()).await,
+            ChannelRequest::SpeakNext { agent } => self.speak_next(agent).await,
+            ChannelRequest::Mute { agent } => self.mute(agent).await,
+            ChannelRequest::Unmute { agent } => self.unmute(agent).await,
+            ChannelRequest::Assign { agent } => self.assign(agent).await,
+            ChannelRequest::ResetBudget => self.reset_budget().await,
+            ChannelRequest::Archive => self.archive().await,
             ChannelRequest::RetryPosts => self.redress(Undelivered::Retry).await,
             ChannelRequest::DismissResult => self.redress(Undelivered::Dismiss).await,
             ChannelRequest::SendResult { to } => self.redress(Undelivered::SendTo(*to)).await,
@@ -135,7 +130,7 @@ impl Requested<'_> {
             }
             ChannelRequest::State => return self.state().await.map(ChannelAnswer::State),
             ChannelRequest::Explain { agent_id } => {
-                let why = channel.explain(agent_id).await?;
+                let why = self.explain(agent_id).await?;
                 let (allows, text) = (why.allows(), why.to_string());
                 return Ok(ChannelAnswer::Explained(ExplainAnswer { allows, text }));
             }
@@ -143,8 +138,8 @@ impl Requested<'_> {
         Ok(ChannelAnswer::Done)
     }
 
-    async fn register(self, made: CreatedChannel) -> Result<(), CallError> {
-        let Channel { dirigent, id } = self.channel;
+    async fn register_here(self, made: CreatedChannel) -> Result<(), CallError> {
+        let Channel { dirigent, id } = self;
         dirigent.live().await?;
         let CreatedChannel { mode, members, opening } = made;
         let members = members.iter().map(|agent| dirigent.key(agent)).collect::<Result<_, _>>()?;
@@ -156,23 +151,23 @@ impl Requested<'_> {
         let input = Input::Create(Creation { mode, members, initiator });
         let stamp = runtime.update(&room, |room, cx, now| room.create(cx, now, &input, terms))?;
         // A channel that is created while the gateway is lost hears nothing either.
-        Connections { runtime }.tell_lost(&room);
-        Storing { runtime }.wait(room.wait_for(Awaited::Stored(stamp))).await
+        runtime.tell_lost(&room);
+        runtime.until_stamp_stored(&room, stamp).await
     }
 
     /// Handles the undelivered part of a discussion in this way. The change is stored durably when the call returns.
     async fn redress(self, what: Undelivered) -> Result<(), CallError> {
-        let dirigent = self.channel.dirigent;
+        let dirigent = self.dirigent;
         dirigent.live().await?;
-        let room = self.channel.known_room().await?;
+        let room = self.known_room().await?;
         let runtime = &dirigent.runtime;
         let stamp = runtime.update(&room, |room, cx, now| room.redress(cx, now, what))?;
-        Storing { runtime }.wait(room.wait_for(Awaited::Stored(stamp))).await
+        runtime.until_stamp_stored(&room, stamp).await
     }
 
     /// Returns an error unless the agent may conclude the discussion now.
     async fn may_conclude(self, by: &AgentId) -> Result<(), CallError> {
-        let discussion = self.channel.discussion().await?.ok_or(Refusal::NotADiscussion)?;
+        let discussion = self.discussion().await?.ok_or(Refusal::NotADiscussion)?;
         if discussion.initiator.as_ref() != Some(by) {
             return Err(Refusal::NotTheInitiator.into());
         }
@@ -183,18 +178,18 @@ impl Requested<'_> {
         }
     }
 
-    async fn conclude(
+    async fn conclude_here(
         self,
         by: &AgentId,
         summary: Option<&Summary>,
     ) -> Result<ResultPost, CallError> {
-        let dirigent = self.channel.dirigent;
+        let dirigent = self.dirigent;
         dirigent.live().await?;
         let by = dirigent.key(by)?;
-        let room = self.channel.known_room().await?;
+        let room = self.known_room().await?;
         let runtime = &dirigent.runtime;
         let stamp = runtime.update(&room, |room, cx, now| room.conclude(cx, now, by, summary))?;
-        Storing { runtime }.wait(room.wait_for(Awaited::Stored(stamp))).await?;
+        runtime.until_stamp_stored(&room, stamp).await?;
         // A discussion without a callback channel has nowhere to post its result.
         if room.lock().room.look().discussion().is_none() {
             return Ok(ResultPost::Nowhere);
@@ -212,7 +207,7 @@ impl Requested<'_> {
         agent: &AgentId,
         run: Option<RunId>,
     ) -> Result<CheckAnswer, CallError> {
-        match self.channel.may_speak(agent, run).await {
+        match self.may_speak(agent, run).await {
             Ok(permit) => {
                 let (reason, holds_floor) = (permit.reason().to_string(), permit.holds_floor());
                 let was_running = permit.was_running();
@@ -256,23 +251,22 @@ impl Requested<'_> {
         outcome: &Outcome,
         arrived: &[MessageId],
     ) -> Result<CompleteAnswer, CallError> {
-        let channel = self.channel;
-        let taken = match channel.turn_ended(agent, run, RunReport::Outcome(outcome)).await {
+        let taken = match self.turn_ended(agent, run, RunReport::Outcome(outcome)).await {
             // A stale end is an answer and no error: the asking process must post nothing.
             Err(CallError::Refused(Refusal::StaleRun)) => return Ok(CompleteAnswer::default()),
             ended => ended?,
         };
         if !arrived.is_empty() {
             // The end counts even if the receipt does not, because the messages are then recognised as they arrive.
-            if let Err(error) = channel.delivered(agent, run, arrived.to_vec()).await {
-                tracing::debug!(channel = %channel.id, %agent, %error, "a receipt was not taken");
+            if let Err(error) = self.delivered(agent, run, arrived.to_vec()).await {
+                tracing::debug!(channel = %self.id, %agent, %error, "a receipt was not taken");
             }
         }
         Ok(CompleteAnswer { accepted: true, duplicate: taken == EndTaken::Before })
     }
 
     async fn state(self) -> Result<ChannelState, CallError> {
-        Ok(match self.channel.status().await? {
+        Ok(match self.status().await? {
             Some(status) => ChannelState {
                 mode: status.mode.as_str().to_owned(),
                 tm_state: status.turn_state.as_str().to_owned(),
@@ -288,6 +282,6 @@ impl Requested<'_> {
 
     /// Returns the agent that has the floor. The answer is about one moment, and the channel may have gone on since.
     async fn speaker(self) -> Option<AgentId> {
-        self.channel.status().await.ok().flatten()?.speaker
+        self.status().await.ok().flatten()?.speaker
     }
 }

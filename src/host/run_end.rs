@@ -4,7 +4,7 @@ use dirigent_core::{AgentKey, Input, Outcome, Refusal, RunId};
 use tokio::sync::oneshot;
 
 use crate::host::permit::RunReport;
-use crate::host::storing::{NotKept, Storing};
+use crate::host::storing::NotKept;
 use crate::runtime::cell::{Awaited, CellState};
 use crate::runtime::room_table::RoomRef;
 use crate::{AgentId, CallError, Channel};
@@ -69,7 +69,7 @@ impl Channel<'_> {
         };
         match told {
             Ok((taken, stored)) => {
-                let stored = Storing { runtime }.outcome(stored).await;
+                let stored = runtime.stored_or_not(stored).await;
                 stored.map(|()| taken).map_err(|why| match why {
                     // The store knows it first, and the leases may report it later.
                     NotKept::TakenOver => CallError::Elsewhere,

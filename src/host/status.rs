@@ -336,7 +336,7 @@ fn outage_of(
 /// Builds the status of a channel from its room, as the driver left it.
 fn status_of(runtime: &Runtime, room: &Room) -> Status {
     let view = room.look().machine().view();
-    let name = |key| runtime.registry.name(key).unwrap_or_else(|| "unknown".into());
+    let name = |key| runtime.registry.log_name(key);
     let listed = view.list().map(|seat| seat.agent);
     // An agent that left the list may still be offline, and operators look for it.
     let unlisted = view.away().iter().map(|away| away.agent);

@@ -6,6 +6,7 @@ use dirigent_core::Input;
 use tokio::sync::oneshot;
 
 use crate::CallError;
+use crate::room::commit::Stamp;
 use crate::runtime::Runtime;
 use crate::runtime::cell::{Awaited, RoomCell};
 use crate::values::error::{ApiError, ErrorKind};
@@ -21,35 +22,46 @@ pub(crate) enum NotKept {
     Ended,
 }
 
-/// Waits for the store, for at most the time that a call may take.
-#[derive(Clone, Copy)]
-pub(crate) struct Storing<'a> {
-    pub(crate) runtime: &'a Runtime,
-}
-
-impl Storing<'_> {
+/// Waits for the store, each for at most the time that a call may take.
+impl Runtime {
     /// Passes the input to the room, and waits until the new state is stored.
-    pub(crate) async fn fact(self, room: &Arc<RoomCell>, input: &Input) -> Result<(), CallError> {
-        let stored = self.runtime.update_cell(room, None, |state, cx, now| {
+    pub(crate) async fn submit_and_store(
+        &self,
+        room: &Arc<RoomCell>,
+        input: &Input,
+    ) -> Result<(), CallError> {
+        let stored = self.update_cell(room, None, |state, cx, now| {
             let (answer, stamp) = state.room.input(cx, now, input, true);
             answer.map(|_| state.wait_for(Awaited::Stored(stamp)))
         })?;
-        self.wait(stored).await
+        self.until_stored(stored).await
     }
 
     /// Waits until the whole current state of the room is stored.
-    pub(crate) async fn newest(self, room: &Arc<RoomCell>) -> Result<(), CallError> {
-        let stored = self.runtime.update_cell(room, None, |state, _, _| {
+    pub(crate) async fn store_newest(&self, room: &Arc<RoomCell>) -> Result<(), CallError> {
+        let stored = self.update_cell(room, None, |state, _, _| {
             state.wait_for(Awaited::Stored(state.room.look().commit().newest()))
         });
-        self.wait(stored).await
+        self.until_stored(stored).await
+    }
+
+    /// Waits until the room's state of this stamp is stored.
+    pub(crate) async fn until_stamp_stored(
+        &self,
+        room: &RoomCell,
+        stamp: Stamp,
+    ) -> Result<(), CallError> {
+        self.until_stored(room.wait_for(Awaited::Stored(stamp))).await
     }
 
     /// Waits until a change that is in force is stored.
-    pub(crate) async fn wait(self, stored: oneshot::Receiver<()>) -> Result<(), CallError> {
-        self.outcome(stored).await.map_err(|why| match why {
+    pub(crate) async fn until_stored(
+        &self,
+        stored: oneshot::Receiver<()>,
+    ) -> Result<(), CallError> {
+        self.stored_or_not(stored).await.map_err(|why| match why {
             NotKept::Late(_) => CallError::NotStored,
-            NotKept::Ended => CallError::Ended(self.runtime.life.end()),
+            NotKept::Ended => CallError::Ended(self.life.end()),
             // The answer to an earlier commit may have been lost, so the next process may know the change.
             NotKept::TakenOver => {
                 let error = ApiError::new(ErrorKind::Store);
@@ -58,14 +70,14 @@ impl Storing<'_> {
         })
     }
 
-    /// Waits like [`wait`](Self::wait), and returns the reason if it is unknown whether the change is stored.
-    pub(crate) async fn outcome(self, stored: oneshot::Receiver<()>) -> Result<(), NotKept> {
-        let stored = self.runtime.within(self.runtime.settings.time_limits.call, stored);
+    /// Waits likewise, and returns the reason if it is unknown whether the change is stored.
+    pub(crate) async fn stored_or_not(&self, stored: oneshot::Receiver<()>) -> Result<(), NotKept> {
+        let stored = self.within(self.settings.time_limits.call, stored);
         tokio::select! {
             biased;
             stored = stored => stored.map_err(NotKept::Late)?.map_err(|_| NotKept::TakenOver),
             // Without a driver the store gets no more commits.
-            () = self.runtime.life.until(DriverStage::Ended) => Err(NotKept::Ended),
+            () = self.life.until(DriverStage::Ended) => Err(NotKept::Ended),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use rustc_hash::FxHashMap;
@@ -11,6 +11,7 @@ use crate::ports::store::{ChannelStore, Commit, CommitError};
 use crate::record::channel::{ChannelRecord, Revision, StoredChannel};
 use crate::values::error::ApiError;
 use crate::values::load_error::LoadError;
+use crate::values::sync::locked;
 use crate::{AgentId, ChannelId};
 use dirigent_core::{AgentKey, Transition};
 
@@ -50,12 +51,6 @@ impl Inner {
     }
 }
 
-impl MemoryChannels {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 #[async_trait]
 impl ChannelStore for MemoryChannels {
     fn name(&self) -> &'static str {
@@ -63,13 +58,13 @@ impl ChannelStore for MemoryChannels {
     }
 
     async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
-        let mut known: Vec<_> = self.lock().channels.keys().copied().collect();
+        let mut known: Vec<_> = locked(&self.inner).channels.keys().copied().collect();
         known.sort_unstable();
         Ok(known)
     }
 
     async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
-        let inner = self.lock();
+        let inner = locked(&self.inner);
         let known = inner.channels.get(&channel);
         Ok(known.map(|(revision, record)| StoredChannel {
             revision: *revision,
@@ -79,7 +74,7 @@ impl ChannelStore for MemoryChannels {
 
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
         let Commit { channel, expected, record, transitions, .. } = commit;
-        let mut inner = self.lock();
+        let mut inner = locked(&self.inner);
         let known = inner.channels.entry(channel);
         let found = match &known {
             Entry::Occupied(known) => known.get().0,
@@ -103,17 +98,17 @@ impl ChannelStore for MemoryChannels {
     }
 
     async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
-        let mut inner = self.lock();
+        let mut inner = locked(&self.inner);
         inner.history.retain(|(of, _)| *of != channel);
         Ok(inner.channels.remove(&channel).is_some())
     }
 
     async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
-        Ok(self.lock().agents.clone())
+        Ok(locked(&self.inner).agents.clone())
     }
 
     async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
-        let mut inner = self.lock();
+        let mut inner = locked(&self.inner);
         let at = inner.agents.iter().position(|known| *known == agent).unwrap_or_else(|| {
             inner.agents.push(agent);
             inner.agents.len() - 1
@@ -128,7 +123,7 @@ impl ChannelStore for MemoryChannels {
     }
 
     async fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, ApiError> {
-        let inner = self.lock();
+        let inner = locked(&self.inner);
         let own = inner.history.iter().rev().filter(|(of, _)| *of == channel);
         let mut newest: Vec<_> = own.take(HISTORY_MAX).map(|(_, transition)| *transition).collect();
         newest.reverse();

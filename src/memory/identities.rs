@@ -1,11 +1,12 @@
 //! A registry in memory.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 
 use crate::ports::identity::{Identity, RegisterError};
 use crate::values::error::ApiError;
+use crate::values::sync::locked;
 use crate::{AgentId, IdentityStore};
 
 /// An [`IdentityStore`] without a file. It is for hosts that know their agents when they are built, and for tests.
@@ -56,7 +57,7 @@ impl MemoryIdentities {
     ///
     /// Fails with [`RegisterError::AccountTaken`] if another agent has the account. In that case no entry changes.
     pub fn add(&self, identity: Identity) -> Result<(), RegisterError> {
-        let mut entries = self.entries();
+        let mut entries = locked(&self.entries);
         let taken = entries.iter().find(|entry| {
             entry.discord_user_id == identity.discord_user_id && entry.agent_id != identity.agent_id
         });
@@ -69,16 +70,12 @@ impl MemoryIdentities {
         }
         Ok(())
     }
-
-    fn entries(&self) -> MutexGuard<'_, Vec<Identity>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[async_trait]
 impl IdentityStore for MemoryIdentities {
     async fn all(&self) -> Result<Vec<Identity>, ApiError> {
-        Ok(self.entries().clone())
+        Ok(locked(&self.entries).clone())
     }
 
     async fn register(&self, identity: Identity) -> Result<(), RegisterError> {
@@ -86,7 +83,7 @@ impl IdentityStore for MemoryIdentities {
     }
 
     async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {
-        let mut entries = self.entries();
+        let mut entries = locked(&self.entries);
         let before = entries.len();
         entries.retain(|entry| entry.agent_id != agent);
         Ok(entries.len() < before)

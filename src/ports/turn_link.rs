@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
 use crate::ChatMessage;
+use crate::values::sync::{locked, until};
 
 /// The most messages that wait until an agent takes them. The limit bounds the memory for an agent that never takes
 /// any.
@@ -37,11 +38,7 @@ impl TurnLink {
     }
 
     pub(super) fn take(&self) -> Option<Arc<ChatMessage>> {
-        self.injected().waiting.pop_front()
-    }
-
-    fn injected(&self) -> MutexGuard<'_, Injected> {
-        self.injected.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.injected).waiting.pop_front()
     }
 
     fn tell(&self) {
@@ -112,24 +109,14 @@ impl TurnLink {
         self.tell();
     }
 
-    async fn until(&self, is_so: impl Fn() -> bool) {
-        let woken = self.changed.notified();
-        tokio::pin!(woken);
-        loop {
-            // Before the check, so that a change between the check and the wait is not missed.
-            woken.as_mut().enable();
-            if is_so() {
-                return;
-            }
-            woken.as_mut().await;
-            woken.set(self.changed.notified());
-        }
+    async fn until(&self, is_so: impl Fn() -> bool + Send + Sync) {
+        until(&self.changed, || is_so().then_some(())).await;
     }
 
     /// Passes a message to the agent. Returns `false` if the agent has answered and would not see it, or if too many
     /// messages wait.
     pub(crate) fn inject(&self, message: Arc<ChatMessage>) -> bool {
-        let mut injected = self.injected();
+        let mut injected = locked(&self.injected);
         if injected.is_closed || injected.waiting.len() >= INJECTED_MAX {
             return false;
         }
@@ -141,7 +128,7 @@ impl TurnLink {
 
     /// Marks that the agent has answered. Returns whether it took every message that it got.
     pub(crate) fn close(&self) -> bool {
-        let mut injected = self.injected();
+        let mut injected = locked(&self.injected);
         // A message that comes from now on is for the next turn, because this answer did not see it.
         injected.is_closed = true;
         injected.waiting.is_empty()

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use dirigent_core::snapshot::RestoreError;
 use dirigent_core::{
@@ -11,6 +11,7 @@ use dirigent_core::{
 
 use crate::ChannelId;
 pub use crate::ports::recorder::Recorder;
+use crate::values::sync::locked;
 
 /// A recording in memory.
 ///
@@ -99,22 +100,18 @@ impl RecordedChannel {
 impl Recording {
     /// Returns the recording of a channel so far.
     pub fn channel(&self, channel: ChannelId) -> Option<RecordedChannel> {
-        self.lock().get(&channel).cloned()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ChannelId, RecordedChannel>> {
-        self.channels.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.channels).get(&channel).cloned()
     }
 }
 
 impl Recorder for Recording {
     fn began(&self, channel: ChannelId, config: &Arc<Config>, snapshot: Snapshot) {
         let fresh = RecordedChannel::new(Arc::clone(config), snapshot);
-        self.lock().entry(channel).or_insert(fresh);
+        locked(&self.channels).entry(channel).or_insert(fresh);
     }
 
     fn recorded(&self, channel: ChannelId, at: Timestamp, input: &Input) {
-        if let Some(recorded) = self.lock().get_mut(&channel) {
+        if let Some(recorded) = locked(&self.channels).get_mut(&channel) {
             recorded.inputs.push((at, input.clone()));
         }
     }

@@ -98,7 +98,7 @@ impl Active {
             };
         let consult = self.consult.as_ref().is_some_and(|consult| consult.under_way.is_none());
         voice
-            || self.calls.waits_since().is_some_and(is_stored)
+            || self.calls.waiting().is_some_and(|call| is_stored(call.stamp))
             || consult
             || self.cleanup.as_ref().is_some_and(|cleanup| !cleanup.is_empty())
             || self.reads.may_act()
@@ -163,14 +163,12 @@ impl Active {
     /// Ends all work, because another process has the channel. Runs in progress are taken away, and no message is
     /// posted after this.
     pub(super) fn abandon(&mut self, now: Timestamp) {
-        let Self { calls, consult, signals, voice, cleanup, .. } = self;
-        let left = calls.abandon(now).into_iter();
+        let left = self.calls.abandon(now).into_iter();
         // Their agents may still run, so each keeps its ten seconds of grace, although no room counts them.
-        signals.extend(left.map(|(id, drop_at)| Signal::Leave { id, drop_at }));
-        let consult = consult.take().and_then(|consult| consult.under_way);
-        signals.extend(consult.map(Signal::DropConsult));
-        voice.clear();
-        if let Some(cleanup) = cleanup {
+        self.signals.extend(left.map(|(id, drop_at)| Signal::Leave { id, drop_at }));
+        self.withdraw_question();
+        self.voice.clear();
+        if let Some(cleanup) = &mut self.cleanup {
             cleanup.clear();
         }
         (self.reply, self.withdrawn, self.observed) = (None, None, None);
@@ -183,12 +181,20 @@ impl Active {
                 self.signals.extend(call.under_way.map(Signal::Cancel));
             }
         }
-        let consult = self.consult.take().and_then(|consult| consult.under_way);
-        self.signals.extend(consult.map(Signal::DropConsult));
+        self.withdraw_question();
+    }
+
+    /// Drops the question to the orchestrator, with its answer.
+    pub(super) fn withdraw_question(&mut self) {
+        if let Some(consult) = self.consult.take() {
+            self.signals.extend(consult.under_way.map(Signal::DropConsult));
+            self.voice.withdraw(VoiceItem::Answer);
+        }
     }
 
     pub(super) fn forget_all(&mut self) {
-        self.calls.forget_trigger();
+        // The turn machine begins anew, and does not have that trigger.
+        self.calls.take_never_begun();
         self.voice.clear();
         if let Some(cleanup) = &mut self.cleanup {
             cleanup.clear();

@@ -46,13 +46,14 @@ pub(crate) struct Call {
 }
 
 /// The pending question to the orchestrator.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Consult {
     pub(crate) ticket: Ticket,
     pub(crate) agent: AgentKey,
     pub(crate) turn: TurnId,
     pub(crate) first: MessageId,
     pub(crate) last: MessageId,
+    /// The state that must be committed before the question is sent.
     pub(crate) stamp: Stamp,
     pub(crate) under_way: Option<ActionId>,
     /// The time when the machine asked. It is a part of the nonces of the answer.
@@ -64,30 +65,6 @@ pub(crate) struct Consult {
 }
 
 impl Consult {
-    /// Creates a question that the machine asked at this time. It is sent once the state of this stamp is stored.
-    pub(crate) fn new(
-        ticket: Ticket,
-        (agent, turn): (AgentKey, TurnId),
-        (first, last): (MessageId, MessageId),
-        stamp: Stamp,
-        since: Timestamp,
-    ) -> Self {
-        Self {
-            ticket,
-            agent,
-            turn,
-            first,
-            last,
-            stamp,
-            under_way: None,
-            since,
-            parts: Vec::new(),
-            extras: None,
-            posted: 0,
-            answer: None,
-        }
-    }
-
     /// Returns the extras of the next part of the answer. The first part answers a message, and the last one has the
     /// embeds and files.
     pub(crate) fn beside(&self) -> Beside {
@@ -171,25 +148,15 @@ impl Calls {
         self.current.as_ref()
     }
 
-    /// Returns whether a permitted run has not been called yet.
-    pub(crate) fn is_waiting(&self) -> bool {
-        self.current.as_ref().is_some_and(|call| call.under_way.is_none())
-    }
-
-    /// Returns whether a permitted run waits for a place among the calls of all channels.
-    pub(crate) fn is_in_line(&self) -> bool {
-        self.current.as_ref().is_some_and(|call| call.under_way.is_none() && call.is_in_line)
+    /// Returns the permitted run that has not been called yet.
+    pub(crate) fn waiting(&self) -> Option<&Call> {
+        self.current.as_ref().filter(|call| call.under_way.is_none())
     }
 
     pub(crate) const fn stands_in_line(&mut self) {
         if let Some(call) = &mut self.current {
             call.is_in_line = true;
         }
-    }
-
-    /// Returns the state that permitted the run that waits for its call.
-    pub(crate) fn waits_since(&self) -> Option<Stamp> {
-        self.current.as_ref().filter(|call| call.under_way.is_none()).map(|call| call.stamp)
     }
 
     pub(crate) fn under_way(&self) -> Option<ActionId> {
@@ -209,11 +176,6 @@ impl Calls {
 
     pub(crate) const fn take_never_begun(&mut self) -> Option<Ticket> {
         self.never_begun.take()
-    }
-
-    /// Forgets that trigger, because the turn machine begins anew and does not have it.
-    pub(crate) const fn forget_trigger(&mut self) {
-        self.never_begun = None;
     }
 
     /// Records that a call is over. If its turn was taken away, its agent returned within the grace.

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use dirigent_core::view::Span;
 use dirigent_core::{MessageId, Settlement, Ticket};
 
-use super::action::{
-    Account, Action, ActionId, ConsultAnswer, ConsultRequest, Outcome, Purpose, Signal,
-};
+use super::action::{Account, Action, ActionId, ConsultAnswer, ConsultRequest, Outcome, Purpose};
 use super::attempts::Failure;
 use super::calls::Consult;
 use super::context::Context;
@@ -25,17 +23,8 @@ use crate::values::stage::DriverStage;
 impl Step<'_> {
     pub(super) fn ask_orchestrator(&mut self, consult: Consult) {
         // The machine asks one question at a time. A newer one replaces one that was not answered.
-        self.withdraw_question();
+        self.lanes.withdraw_question();
         self.lanes.consult = Some(Box::new(consult));
-    }
-
-    pub(super) fn withdraw_question(&mut self) {
-        if let Some(consult) = self.lanes.consult.take() {
-            if let Some(id) = consult.under_way {
-                self.lanes.signals.push_back(Signal::DropConsult(id));
-            }
-            self.lanes.voice.withdraw(VoiceItem::Answer);
-        }
     }
 
     /// Asks the orchestrator, once the state is stored and people's messages are in memory.

@@ -166,7 +166,10 @@ impl Step<'_> {
         let outcome = match answer {
             AgentAnswer::Say { said, end } => {
                 self.ended_well(agent, took_all);
-                return self.begin_reply(&call, said, end);
+                let Some(outcome) = self.begin_reply(&call, said, end) else {
+                    return;
+                };
+                outcome
             }
             AgentAnswer::Pass => {
                 self.ended_well(agent, took_all);

@@ -19,7 +19,7 @@ impl Step<'_> {
     pub(super) fn prepare_handout(&mut self, agent: AgentKey, turn: TurnId) -> Option<Handout> {
         let own = self.cx.directory.user(agent);
         // While the chat is away the agent waits for them. A permitted run does not, because its deadline runs.
-        let may_do_without = !self.lanes.chat.is_out() || self.lanes.calls.is_waiting();
+        let may_do_without = !self.lanes.chat.is_out() || self.lanes.calls.waiting().is_some();
         let gives_up = self.lanes.reads.is_given_up(self.now, agent, turn, may_do_without);
         let bounds = self.bounds();
         match self.lanes.inbox.hand_out(agent, turn, own, bounds, gives_up) {

@@ -150,9 +150,7 @@ pub(crate) struct Handout {
     turn: TurnId,
     next: Handed,
     is_cut: bool,
-    pub(crate) messages: Vec<Arc<ChatMessage>>,
-    pub(crate) lost: usize,
-    pub(crate) left_out: usize,
+    pub(super) brought: Brought,
 }
 
 /// The messages that are found for an agent, oldest first, until there are enough.
@@ -366,17 +364,17 @@ impl Inbox {
 }
 
 impl Inbox {
+    fn known(&self, agent: AgentKey) -> Option<&Reader> {
+        self.readers.iter().find(|reader| reader.handed.agent == agent)
+    }
+
     fn reader(&mut self, agent: AgentKey) -> Option<&mut Reader> {
         self.readers.iter_mut().find(|reader| reader.handed.agent == agent)
     }
 
-    /// Records that this agent takes turns here. A new agent gets the recent messages, and those that no agent got yet.
-    pub(crate) fn meet(&mut self, agent: AgentKey) {
-        self.met(agent);
-    }
-
-    /// Records the agent, and returns its place among the readers.
-    fn met(&mut self, agent: AgentKey) -> usize {
+    /// Records that this agent takes turns here, and returns its place among the readers. A new agent gets the recent
+    /// messages, and those that no agent got yet.
+    pub(crate) fn meet(&mut self, agent: AgentKey) -> usize {
         let known = self.readers.iter_mut().position(|reader| {
             let is_it = reader.handed.agent == agent;
             reader.is_met |= is_it;
@@ -405,7 +403,7 @@ impl Inbox {
     }
 
     pub(crate) fn is_in_memory(&mut self, agent: AgentKey) -> bool {
-        let at = self.met(agent);
+        let at = self.meet(agent);
         self.readers.get(at).is_none_or(|reader| self.has_all_after(&reader.handed))
     }
 
@@ -423,7 +421,7 @@ impl Inbox {
         bounds: Bounds,
         gives_up: bool,
     ) -> Result<Handout, Span> {
-        let at = self.met(agent);
+        let at = self.meet(agent);
         let (reader, new) = (self.readers.get(at), Handed::new(agent));
         let (handed, done_without) = match reader {
             Some(reader) => (&reader.handed, reader.given_up),
@@ -457,8 +455,8 @@ impl Inbox {
         let Search { mut found, unread, lost, .. } = search;
         let (left_out, is_cut) = (found.fit(), found.is_over);
         let next = self.after_handout(handed, unread, found.newest_word.filter(|_| is_cut));
-        let (agent, messages) = (handed.agent, found.messages);
-        Ok(Handout { agent, turn, next, is_cut, messages, lost, left_out })
+        let brought = Brought { messages: found.messages, lost, left_out };
+        Ok(Handout { agent: handed.agent, turn, next, is_cut, brought })
     }
 
     /// Returns what an agent has got after a turn that brought it everything up to this word, or everything at all,
@@ -487,14 +485,14 @@ impl Inbox {
     }
 
     pub(crate) fn handed(&mut self, handout: Handout) -> Brought {
-        let Handout { agent, turn, next, messages, is_cut, lost, left_out } = handout;
+        let Handout { agent, turn, next, is_cut, brought } = handout;
         if let Some(reader) = self.reader(agent) {
-            let words = messages.iter().filter(|message| message.is_by_person());
+            let words = brought.messages.iter().filter(|message| message.is_by_person());
             let words = words.map(|message| message.id).collect();
             let taken = Vec::new();
             reader.under_way = Some(UnderWay { turn, next, taken, words, is_cut });
         }
-        Brought { messages, lost, left_out }
+        brought
     }
 
     /// Returns those of these messages that the running agent has not got with its turn, or during this turn or an
@@ -617,17 +615,13 @@ impl Inbox {
     }
 
     pub(super) fn was_handed(&self, agent: AgentKey, message: MessageId) -> bool {
-        let mut readers = self.readers.iter();
-        let reader = readers.find(|reader| reader.handed.agent == agent);
-        reader.is_some_and(|reader| reader.handed.includes(message))
+        self.known(agent).is_some_and(|reader| reader.handed.includes(message))
     }
 
     /// Returns whether this message counts as handed to the agent once its current turn has ended well.
     #[cfg(test)]
     pub(super) fn leaves_out(&self, agent: AgentKey, message: MessageId) -> bool {
-        let mut readers = self.readers.iter();
-        let reader = readers.find(|reader| reader.handed.agent == agent);
-        let under_way = reader.and_then(|reader| reader.under_way.as_ref());
+        let under_way = self.known(agent).and_then(|reader| reader.under_way.as_ref());
         under_way.is_some_and(|under_way| under_way.next.includes(message))
     }
 
@@ -635,15 +629,13 @@ impl Inbox {
     /// messages then wait, too.
     #[cfg(test)]
     pub(super) fn is_failing(&self, agent: AgentKey, word: MessageId) -> bool {
-        let mut readers = self.readers.iter();
-        let reader = readers.find(|reader| reader.handed.agent == agent);
-        let failing = reader.and_then(|reader| reader.failing.first());
+        let failing = self.known(agent).and_then(|reader| reader.failing.first());
         failing.is_some_and(|(oldest, _)| *oldest <= word)
     }
 
     #[cfg(test)]
     pub(super) fn knows(&self, agent: AgentKey) -> bool {
-        self.readers.iter().any(|reader| reader.handed.agent == agent)
+        self.known(agent).is_some()
     }
 
     /// Returns what agents got, for those that are behind. It is for the record.
@@ -747,19 +739,13 @@ impl Search<'_> {
 impl Inbox {
     /// Keeps these messages, so that the channel does not become dormant without an answer to them.
     pub(crate) fn keep_unserved(&mut self, span: Span) {
-        match &mut self.unserved {
-            Some(known) => known.cover(span),
-            unserved @ None => *unserved = Some(span),
-        }
+        self.unserved.get_or_insert(span).cover(span);
     }
 
     /// Returns these messages, together with those that no turn could bring whole. It is for the record.
     pub(crate) fn unserved(&self) -> Option<Span> {
         let mut unserved = self.unserved;
-        let mut keep = |span: Span| match &mut unserved {
-            Some(known) => known.cover(span),
-            known @ None => *known = Some(span),
-        };
+        let mut keep = |span: Span| unserved.get_or_insert(span).cover(span);
         let cut = self.readers.iter().filter(|reader| reader.is_cut);
         let rest = cut.filter_map(Reader::needs_after).min().map(next);
         if let Some((first, last)) = rest.zip(self.texts.newest()) {

@@ -11,7 +11,7 @@ use super::marks::Marks;
 use super::outbox::FirstAttempt;
 use super::outbox::entry::{OutboxEntry, PostState};
 use super::reads::ReadKind;
-use super::replying::{given_up_at, waiting_agent};
+use super::replying::given_up_at;
 use super::turns::Turns;
 use crate::record::discussion::Discussion;
 use crate::record::outbox::OutboxKind;
@@ -131,7 +131,8 @@ impl Look<'_> {
 
     /// Returns the agent with a finished reply that waits until the chat takes it.
     pub(crate) fn waiting_reply(&self) -> Option<AgentKey> {
-        waiting_agent(self.active?.reply.as_ref()?)
+        let stored = self.active?.reply.as_ref()?.stored();
+        stored.waiting_since.map(|_| stored.agent)
     }
 
     fn reply_given_up_at(&self) -> Option<Timestamp> {
@@ -147,7 +148,7 @@ impl Look<'_> {
             PhaseKind::Running | PhaseKind::Confirming | PhaseKind::Delivering
         );
         let runs = is_begun || view.run().is_some();
-        let waits = !runs || self.active.is_some_and(|it| it.calls.is_waiting());
+        let waits = !runs || self.active.is_some_and(|it| it.calls.waiting().is_some());
         let is_unheard = view.is_wake_unserved() && waits;
         let is_kept = view.is_wake_pending() || view.queued().is_some();
         let is_ungiven = self.active.is_some_and(|active| active.inbox.wakes_for(false).is_some());
@@ -174,7 +175,7 @@ impl Look<'_> {
 
     /// Returns whether a permitted run waits for a place among the calls of all channels.
     pub(crate) fn waits_for_call(&self) -> bool {
-        self.active.is_some_and(|active| active.calls.is_in_line())
+        self.active.is_some_and(|active| active.calls.waiting().is_some_and(|call| call.is_in_line))
     }
 
     /// Returns whether the member list is being read now. A read that waits for a later attempt, or in a line, does not

@@ -288,9 +288,7 @@ impl Step<'_> {
 
     /// Returns whether this late message belongs to the current turn of an observed agent.
     pub(super) fn is_of_its_turn(&mut self, agent: AgentKey, message: MessageId) -> bool {
-        self.align_watch();
-        let watch = self.watch().filter(|watch| watch.agent == agent);
-        let Some(since) = watch.map(|watch| watch.since) else {
+        let Some(since) = self.watch_of(agent).map(|watch| watch.since) else {
             return false;
         };
         let sent = self.cx.chat.sent_at(message);
@@ -318,11 +316,7 @@ impl Step<'_> {
 
     /// Returns whether the turn of this observed agent goes on.
     pub(super) fn is_watched(&mut self, agent: AgentKey) -> bool {
-        if self.cx.directory.observed(agent).is_none() {
-            return false;
-        }
-        self.align_watch();
-        self.watch().is_some_and(|watch| watch.agent == agent)
+        self.cx.directory.observed(agent).is_some() && self.watch_of(agent).is_some()
     }
 
     pub(super) fn tell_unpermitted(&mut self, agent: AgentKey) {
@@ -371,11 +365,16 @@ impl Step<'_> {
         self.lanes.observed.as_mut()?.watch.as_mut()
     }
 
+    /// Returns the watch of the current turn, if it is this agent's.
+    fn watch_of(&mut self, agent: AgentKey) -> Option<&mut Watch> {
+        self.align_watch();
+        self.watch().filter(|watch| watch.agent == agent)
+    }
+
     /// Handles a sign of the agent. If it is in its turn, the sign begins its run if it has none yet.
     fn take_sign(&mut self, agent: AgentKey) -> Option<&mut Watch> {
-        self.align_watch();
         let now = self.now;
-        let watch = self.watch().filter(|watch| watch.agent == agent)?;
+        let watch = self.watch_of(agent)?;
         watch.sign(now);
         // The first sign stands for the gate call that such a bot does not make.
         if watch.run.is_none() && !self.begin_observed_run() {
@@ -456,9 +455,8 @@ impl Step<'_> {
 
     /// Returns whether the trigger of an observed agent waits, because the agent may begin by itself.
     pub(super) fn holds_trigger_back(&mut self, agent: AgentKey) -> bool {
-        self.align_watch();
         let now = self.now;
-        self.watch().is_some_and(|watch| watch.agent == agent && watch.trigger_at > Some(now))
+        self.watch_of(agent).is_some_and(|watch| watch.trigger_at > Some(now))
     }
 
     /// Records that the trigger of an observed agent is in the channel, or that it needs none.

@@ -39,7 +39,7 @@ impl Step<'_> {
             Offer::Waits(..) | Offer::Nothing => {}
         }
         let is_holding = self.marks.is_holding(self.now);
-        let calls = self.lanes.calls.is_waiting();
+        let calls = self.lanes.calls.waiting().is_some();
         if calls && self.offer_call(door, is_holding).is_some() {
             return true;
         }

@@ -106,8 +106,13 @@ struct Wanted {
 }
 
 impl Slot {
+    /// Returns the read that is needed and not in progress.
+    fn waiting(&self) -> Option<&Wanted> {
+        self.wanted.as_ref().filter(|_| self.under_way.is_none())
+    }
+
     fn due(&self, now: Timestamp, commit: &CommitState) -> Option<Read> {
-        let wanted = self.wanted.as_ref().filter(|_| self.under_way.is_none())?;
+        let wanted = self.waiting()?;
         (wanted.attempts.is_due(now) && commit.is_committed(wanted.stamp)).then_some(wanted.read)
     }
 
@@ -116,8 +121,7 @@ impl Slot {
     }
 
     fn next_at(&self) -> Option<Timestamp> {
-        let wanted = self.wanted.as_ref().filter(|_| self.under_way.is_none())?;
-        wanted.attempts.next_at()
+        self.waiting()?.attempts.next_at()
     }
 }
 
@@ -192,9 +196,8 @@ impl Reads {
     /// Returns whether a read of this kind failed and is tried again later, or stands in line.
     pub(crate) fn is_put_off(&self, kind: ReadKind) -> bool {
         let slot = self.slots.iter().find(|slot| slot.kind == kind);
-        let waits = slot.filter(|slot| slot.under_way.is_none());
-        let waits = waits.and_then(|slot| slot.wanted.as_ref());
-        waits.is_some_and(|wanted| wanted.is_in_line || wanted.attempts.failed() > 0)
+        let waiting = slot.and_then(Slot::waiting);
+        waiting.is_some_and(|wanted| wanted.is_in_line || wanted.attempts.failed() > 0)
     }
 
     pub(crate) fn forget(&mut self, kind: ReadKind) {
@@ -277,7 +280,7 @@ impl Reads {
     }
 
     pub(crate) fn may_act(&self) -> bool {
-        self.slots.iter().any(|slot| slot.wanted.is_some() && slot.under_way.is_none())
+        self.slots.iter().any(|slot| slot.waiting().is_some())
     }
 
     pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {

@@ -27,11 +27,16 @@ impl Refusals {
     /// Records that the record of this stamp was refused. If the stamp is unknown, it is that of the refusal before, or
     /// else the newest.
     pub(super) fn again(&mut self, now: Timestamp, stamp: Option<Stamp>, newest: Stamp) {
-        let before = self.0.as_ref().map(|refused| refused.stamp);
         // A read after a conflict has no stamp of its own.
-        let stamp = stamp.or(before).unwrap_or(newest);
-        let refused = Refused::again(self.0.take().map(|before| *before), now, stamp);
-        self.0 = Some(Box::new(refused));
+        let first = Refused { since: now, times: 0, at: now, stamp: newest, is_hurried: false };
+        let before = self.0.take().map_or(first, |before| *before);
+        self.0 = Some(Box::new(Refused {
+            times: before.times.saturating_add(1),
+            at: now,
+            stamp: stamp.unwrap_or(before.stamp),
+            is_hurried: false,
+            ..before
+        }));
     }
 
     pub(super) fn end(&mut self) {
@@ -45,7 +50,11 @@ impl Refusals {
 
     /// Returns when the record is tried again, if that is awaited.
     pub(super) fn next_at(&self, newest: Stamp) -> Option<Timestamp> {
-        self.0.as_ref().and_then(|refused| refused.next_at(newest))
+        let refused = self.0.as_ref().filter(|refused| !refused.is_hurried)?;
+        // A changed record may have lost what was refused, so it is tried more often.
+        let longest = if newest > refused.stamp { WAIT_CHANGED_MAX } else { WAIT_MAX };
+        let doubled = 1 << refused.times.saturating_sub(1).min(16);
+        Some(refused.at + WAIT.saturating_mul(doubled).min(longest))
     }
 
     pub(super) fn retry_now(&mut self) {
@@ -71,24 +80,4 @@ struct Refused {
     stamp: Stamp,
     /// `true` if the next attempt may start at once, because a command came.
     is_hurried: bool,
-}
-
-impl Refused {
-    fn again(before: Option<Self>, now: Timestamp, stamp: Stamp) -> Self {
-        Self {
-            since: before.map_or(now, |before| before.since),
-            times: before.map_or(0, |before| before.times).saturating_add(1),
-            at: now,
-            stamp,
-            is_hurried: false,
-        }
-    }
-
-    fn next_at(&self, newest: Stamp) -> Option<Timestamp> {
-        // A changed record may have lost what was refused, so it is tried more often.
-        let longest = if newest > self.stamp { WAIT_CHANGED_MAX } else { WAIT_MAX };
-        let doubled = 1 << self.times.saturating_sub(1).min(16);
-        let wait = WAIT.saturating_mul(doubled).min(longest);
-        (!self.is_hurried).then(|| self.at + wait)
-    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dirigent_core::view::Pause;
-use dirigent_core::{AgentKey, Input, MessageId, Outcome as Run, Tail, Timestamp};
+use dirigent_core::{Input, MessageId, Outcome as Run, Tail, Timestamp};
 
 use super::action::{Account, Action, ActionId, Lost, Outcome, Purpose, Signal};
 use super::attempts::{Failure, Trouble};
@@ -20,12 +20,13 @@ use super::voice::VoiceItem;
 use crate::ChatMessage;
 use crate::ports::discord::HistoryRequest;
 use crate::ports::turn::Said;
-use crate::record::channel::ReplyEnd;
+use crate::record::channel::{Outgoing, ReplyEnd};
 use crate::values::error::{ErrorKind, PostFailure};
 use crate::values::extras::Extras;
 
 impl Step<'_> {
-    pub(super) fn begin_reply(&mut self, call: &Call, said: Said, end: ReplyEnd) {
+    /// Begins to post what the agent said. Returns the outcome of the run if there is nothing to post.
+    pub(super) fn begin_reply(&mut self, call: &Call, said: Said, end: ReplyEnd) -> Option<Run> {
         let &Call { agent, turn, run, .. } = call;
         let of = (agent, turn.unwrap_or_default(), run);
         let newest = self.turns.view().newest();
@@ -46,29 +47,26 @@ impl Step<'_> {
             if !rest.is_empty() {
                 self.lanes.inbox.keep_late(agent, Said::words(rest));
             }
-            let ended = Input::RunEnded { agent, run: Some(run), outcome: Run::Pass };
-            let _ = self.turns.submit(self.cx, self.now, &ended);
-            return;
+            return Some(Run::Pass);
         }
         let compared = shown.as_ref().map_or((&*words, None), |(text, hash)| (text, Some(*hash)));
         let names = self.cx.directory.name_words();
         // Agents in an empty list once counted on for 26 turns, until the ceiling ended it.
         if skips && self.lanes.inbox.talk.repeats(agent, compared, names) {
-            let ended = Input::RunEnded { agent, run: Some(run), outcome: Run::Repeated };
-            let _ = self.turns.submit(self.cx, self.now, &ended);
-            return;
+            return Some(Run::Repeated);
         }
         let replied = Input::Replied { agent, run: Some(run), next };
         if self.turns.submit(self.cx, self.now, &replied).is_err() {
             // The machine has taken the turn away. The agent gets its words with its next turn.
             let extras = outgoing.extras;
             self.lanes.inbox.keep_late(agent, Said { words, extras });
-            return;
+            return None;
         }
         self.turns.commit.change();
         let stamp = self.turns.commit.newest();
         self.lanes.reply = Some(ReplyDelivery::new(outgoing, files, rest, stamp));
         self.lanes.voice.push(VoiceItem::Reply);
+        None
     }
 
     /// Posts the next part, or looks for it in the history, once the state is stored and while the turn goes on.
@@ -173,12 +171,7 @@ impl Step<'_> {
             // The part on its way may arrive, and must not be handed back as unposted.
             self.lanes.withdrawn = Some(Box::new(WithdrawnReply::new(request, &reply, arrived)));
         } else {
-            let notice = cut_notice(self.cx.settings, self.cx.chat.longest_message());
-            self.lanes.inbox.keep_late_reply(
-                reply.stored(),
-                (reply.rest(), notice.as_deref()),
-                failure,
-            );
+            self.keep_rest(reply.stored(), reply.rest(), failure);
         }
         self.turns.commit.change();
         Some(reply)
@@ -195,9 +188,14 @@ impl Step<'_> {
         if let Some(withdrawn) = self.lanes.withdrawn.take_if(|withdrawn| withdrawn.is_request(id))
         {
             let (reply, rest) = withdrawn.ended(arrived);
-            let notice = cut_notice(self.cx.settings, self.cx.chat.longest_message());
-            self.lanes.inbox.keep_late_reply(&reply, (&rest, notice.as_deref()), None);
+            self.keep_rest(&reply, &rest, None);
         }
+    }
+
+    /// Keeps the part of a reply that is not in the channel for its agent's next turn.
+    fn keep_rest(&mut self, reply: &Outgoing, rest: &str, failure: Option<PostFailure>) {
+        let notice = cut_notice(self.cx.settings, self.cx.chat.longest_message());
+        self.lanes.inbox.keep_late_reply(reply, (rest, notice.as_deref()), failure);
     }
 
     /// Gives up the reply, because it cannot be delivered. Its turn is over, and its agent gets the rest back.
@@ -297,7 +295,6 @@ impl Step<'_> {
         };
         let was = reply.stored().waiting_since;
         let after = reply.failed(self.now, failure);
-        let waits = reply.stored().waiting_since;
         let (channel, failure) = (self.turns.channel, failure.post_failure());
         if after == AfterFailure::WithoutFiles {
             tracing::warn!(%channel, why = %failure, "the files of a reply were not posted");
@@ -306,8 +303,12 @@ impl Step<'_> {
             tracing::warn!(%channel, why = %failure, "a reply was not posted");
             return self.give_reply_up(Some(failure));
         }
-        if was != waits {
-            // The start of the wait is stored, so that a restart does not begin the hour anew.
+        self.keep_wait(was);
+    }
+
+    /// Stores since when the reply waits, if that has changed, so that a restart does not begin the hour anew.
+    fn keep_wait(&mut self, was: Option<Timestamp>) {
+        if self.lanes.reply.as_ref().is_some_and(|reply| reply.stored().waiting_since != was) {
             self.turns.commit.change();
         }
     }
@@ -335,17 +336,15 @@ impl Step<'_> {
         let Some(found) = reply.searched(self.now, page, &facts) else {
             return self.parts_unreadable();
         };
-        let waits = reply.stored().waiting_since;
-        if !found.is_empty() {
-            // An event of the same part may still come, and must not count as the next one.
-            self.lanes.voice.has_landed();
-            for (id, part) in found {
-                self.remember_part(id, part);
-            }
-            self.part_known();
-        } else if was != waits {
-            self.turns.commit.change();
+        if found.is_empty() {
+            return self.keep_wait(was);
         }
+        // An event of the same part may still come, and must not count as the next one.
+        self.lanes.voice.has_landed();
+        for (id, part) in found {
+            self.remember_part(id, part);
+        }
+        self.part_known();
     }
 
     fn parts_unreadable(&mut self) {
@@ -365,9 +364,4 @@ pub(super) fn given_up_at(turns: &Turns, reply: &ReplyDelivery) -> Option<Timest
     // The machine counts from its own outage. Before its end it would grant the next turn beside this reply.
     let away = turns.view().chat_away_since().unwrap_or(since);
     Some(since.max(away) + turns.machine.config().deadlines.outage_max)
-}
-
-pub(super) fn waiting_agent(reply: &ReplyDelivery) -> Option<AgentKey> {
-    let stored = reply.stored();
-    stored.waiting_since.map(|_| stored.agent)
 }

@@ -118,12 +118,8 @@ impl Step<'_> {
         if is_effect && self.withdraw_head() {
             return true;
         }
-        is_effect && (self.start_head() || self.step_aside())
-    }
-
-    /// Lets others pass a notice that cannot be posted. A failing one once delayed a turn for two minutes.
-    fn step_aside(&mut self) -> bool {
-        self.lanes.voice.step_aside()
+        // Others pass a notice that cannot be posted. A failing one once delayed a turn for two minutes.
+        is_effect && (self.start_head() || self.lanes.voice.step_aside())
     }
 
     /// Wakes a dormant channel for messages of people that were in no turn that ended well, or that did not fit into

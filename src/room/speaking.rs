@@ -72,14 +72,9 @@ impl Step<'_> {
         }
         self.lanes.voice.pop();
         if let Some(ticket) = effect.ticket() {
-            self.settle_effect(ticket, Settlement::Dropped);
+            self.turns.settle(self.cx, self.now, ticket, Settlement::Dropped);
         }
         true
-    }
-
-    fn settle_effect(&mut self, ticket: Ticket, settlement: Settlement) {
-        let (cx, now) = (self.cx, self.now);
-        self.turns.settle(cx, now, ticket, settlement);
     }
 
     /// Takes the first step of the trigger at the head of the voice lane, if that step is instant. For example, the run
@@ -99,7 +94,7 @@ impl Step<'_> {
             self.lanes.voice.pop();
             // The run was refused, so nothing else settles the trigger.
             if !self.start_run(ticket, agent, Some(turn), attempt) {
-                self.settle_effect(ticket, Settlement::Dropped);
+                self.turns.settle(self.cx, self.now, ticket, Settlement::Dropped);
             }
             return true;
         }
@@ -140,7 +135,7 @@ impl Step<'_> {
         self.lanes.voice.pop();
         self.lanes.inbox.woken(agent, turn);
         self.triggered(agent);
-        self.settle_effect(ticket, Settlement::Done { message });
+        self.turns.settle(self.cx, self.now, ticket, Settlement::Done { message });
     }
 
     /// Posts the head, or lets the waker call its agent, once the state is stored and as long as the machine needs it.
@@ -225,12 +220,12 @@ impl Step<'_> {
         // A reminder gives its agent a run, and on hold no run may begin.
         let is_held = is_reminder && machine.view().pause().is_some();
         let is_trigger = matches!(effect, Effect::Trigger { .. });
+        // Each of them lets an agent begin, and a part of another agent's reply may still be on its way.
+        let begins_beside = (is_trigger || is_reminder) && self.lanes.voice.is_busy();
         let must_wait =
             is_trigger && (self.cx.stage >= DriverStage::Stopping || self.marks.is_holding(now));
-        // Each of them lets an agent begin, and a part of another agent's reply may still be on its way.
-        let must_wait = must_wait || (is_trigger || is_reminder) && self.lanes.voice.is_busy();
         let is_due = self.lanes.voice.is_due(now) && self.turns.commit.is_committed(stamp);
-        is_held || must_wait || !is_due || !machine.wants(effect)
+        is_held || begins_beside || must_wait || !is_due || !machine.wants(effect)
     }
 
     /// Posts the head of the voice lane, for whichever account, if the post is admitted. `agent` is the agent that it
@@ -313,7 +308,7 @@ impl Step<'_> {
         let Some(ticket) = effect.ticket() else {
             return;
         };
-        self.settle_effect(ticket, settlement);
+        self.turns.settle(self.cx, self.now, ticket, settlement);
         // An initiator that the library calls needs no message, so a failed reminder costs it nothing.
         if let Effect::Reminder { initiator, .. } = effect {
             if self.cx.directory.is_hosted(initiator) {

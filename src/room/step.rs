@@ -112,7 +112,17 @@ impl Step<'_> {
                 lanes.voice.push(VoiceItem::Effect(effect, stamp));
             }
             Effect::Consult { ticket, agent, turn, first, last } => {
-                let asked = Consult::new(ticket, (agent, turn), (first, last), stamp, at);
+                let since = at;
+                let asked = Consult {
+                    ticket,
+                    agent,
+                    turn,
+                    first,
+                    last,
+                    stamp,
+                    since,
+                    ..Consult::default()
+                };
                 self.ask_orchestrator(asked);
             }
             Effect::Inject { agent, turn, message } => {
@@ -148,7 +158,7 @@ impl Step<'_> {
         }
         let (was, waits) = (from == PhaseKind::Waiting, to == PhaseKind::Waiting);
         if was && !waits {
-            self.withdraw_question();
+            self.lanes.withdraw_question();
         }
         let Active { calls, signals, inbox, .. } = &mut *self.lanes;
         if cause == Cause::RunStarted {

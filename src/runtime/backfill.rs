@@ -30,23 +30,19 @@ const TRY_AGAIN_MAX: Duration = Duration::from_secs(600);
 type Reading<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// Brings channels up to date, beside the driver's loop.
-pub(super) struct Backfilling<'a> {
-    pub(super) runtime: &'a Arc<Runtime>,
-}
-
-impl Backfilling<'_> {
+impl Runtime {
     /// Lets channels read what they missed, after each report of a gap and from time to time, until the driver stops.
-    pub(super) async fn run(&self) {
+    pub(super) async fn keep_up_to_date(self: &Arc<Self>) {
         let mut reading: FuturesUnordered<Reading<'_>> = FuturesUnordered::new();
         let mut round = Round::default();
         let mut next = self.next_round();
         loop {
             tokio::select! {
                 biased;
-                () = self.runtime.life.until(DriverStage::Stopping) => return,
+                () = self.life.until(DriverStage::Stopping) => return,
                 Some(()) = reading.next() => {}
-                () = self.runtime.catch_up.called.notified() => {
-                    let (wanted, unloaded) = (self.runtime.catch_up.take(), self.runtime.catch_up.take_unloaded());
+                () = self.catch_up.called.notified() => {
+                    let (wanted, unloaded) = (self.catch_up.take(), self.catch_up.take_unloaded());
                     if !wanted.is_empty() {
                         reading.push(Box::pin(self.bring_up_to_date(wanted, Runtime::tell_gap)));
                     }
@@ -56,12 +52,12 @@ impl Backfilling<'_> {
                     }
                 }
                 // A session that announced newest messages and sent none is not waited for any longer.
-                () = self.until(self.runtime.catch_up.awaited_until()) => {
-                    let behind = self.runtime.catch_up.take_awaited();
+                () = self.sleep_until(self.catch_up.awaited_until()) => {
+                    let behind = self.catch_up.take_awaited();
                     reading.push(Box::pin(self.bring_up_to_date(behind, open_gap)));
                 }
-                () = self.until(next) => {
-                    reading.push(Box::pin(self.backfill(round.choose(self.runtime))));
+                () = self.sleep_until(next) => {
+                    reading.push(Box::pin(self.backfill(round.choose(self))));
                     next = self.next_round();
                 }
             }
@@ -69,13 +65,14 @@ impl Backfilling<'_> {
     }
 
     fn next_round(&self) -> Option<Timestamp> {
-        let every = self.runtime.settings.time_limits.backfill?;
-        Some(self.runtime.clock.now() + every.max(EVERY_MIN))
+        let every = self.settings.time_limits.backfill?;
+        Some(self.clock.now() + every.max(EVERY_MIN))
     }
 
-    async fn until(&self, moment: Option<Timestamp>) {
+    /// Waits until this time. `None` waits for ever.
+    pub(super) async fn sleep_until(&self, moment: Option<Timestamp>) {
         match moment {
-            Some(next) => self.runtime.clock.sleep_until(next).await,
+            Some(next) => self.clock.sleep_until(next).await,
             None => std::future::pending().await,
         }
     }
@@ -83,7 +80,7 @@ impl Backfilling<'_> {
     /// Tells these channels that they missed messages. The busy ones learn it at once, and then the others, a few at a
     /// time, with a wait until each has read its messages. Channels that the store does not return are tried again.
     pub(super) async fn bring_up_to_date(
-        &self,
+        self: &Arc<Self>,
         behind: Vec<ChannelId>,
         tell: fn(&Runtime, &Arc<RoomCell>),
     ) {
@@ -99,8 +96,8 @@ impl Backfilling<'_> {
                 return;
             }
             tokio::select! {
-                () = self.runtime.clock.sleep_until(self.runtime.clock.now() + wait) => {}
-                () = self.runtime.life.until(DriverStage::Stopping) => return,
+                () = self.clock.sleep_until(self.clock.now() + wait) => {}
+                () = self.life.until(DriverStage::Stopping) => return,
             }
             // A store that fails must not be asked by hundreds of channels again and again.
             wait = TRY_AGAIN_MAX.min(wait * 2);
@@ -114,15 +111,15 @@ impl Backfilling<'_> {
     /// current conversation waited for half a minute after each restart. The records alone are read in far less than a
     /// second.
     async fn busy_first(
-        &self,
+        self: &Arc<Self>,
         channels: Vec<ChannelId>,
         tell: fn(&Runtime, &Arc<RoomCell>),
     ) -> Vec<ChannelId> {
         let looked = channels.into_iter().map(|channel| async move {
-            let is_told = self.runtime.is_busy(channel).await
+            let is_told = self.is_busy(channel).await
                 // It takes no place, because a channel whose page does not come must not delay the next one.
-                && self.runtime.room(channel).await.is_ok_and(|room| {
-                    room.inspect(|room| tell(self.runtime, room)).is_some()
+                && self.room(channel).await.is_ok_and(|room| {
+                    room.inspect(|room| tell(self, room)).is_some()
                 });
             (!is_told).then_some(channel)
         });
@@ -134,17 +131,21 @@ impl Backfilling<'_> {
     }
 
     /// Loads the channel, which then reads by itself. Returns `false` if the store did not return it.
-    async fn catch_up_with(&self, channel: ChannelId, tell: fn(&Runtime, &Arc<RoomCell>)) -> bool {
+    async fn catch_up_with(
+        self: &Arc<Self>,
+        channel: ChannelId,
+        tell: fn(&Runtime, &Arc<RoomCell>),
+    ) -> bool {
         /// The time that a channel that reads keeps others from beginning.
         const PATIENCE: Duration = Duration::from_secs(10);
         // It is never closed, so there is a place sooner or later.
-        let _place = self.runtime.catch_up.places.acquire().await;
-        match self.runtime.room(channel).await {
+        let _place = self.catch_up.places.acquire().await;
+        match self.room(channel).await {
             Ok(Some(room)) => {
-                tell(self.runtime, &room);
+                tell(self, &room);
                 let read = room.wait_for(Awaited::NoGap);
                 // It reads on by itself, however long that takes.
-                let _ = self.runtime.within(PATIENCE, read).await;
+                let _ = self.within(PATIENCE, read).await;
                 true
             }
             // A barred channel waits for an operator, and another one's owner reads it.
@@ -156,10 +157,10 @@ impl Backfilling<'_> {
         }
     }
 
-    async fn backfill(&self, channels: Vec<ChannelId>) {
+    async fn backfill(self: &Arc<Self>, channels: Vec<ChannelId>) {
         for channel in channels {
-            if let Ok(Some(room)) = self.runtime.room(channel).await {
-                self.runtime.update(&room, |room, _, _| room.backfill());
+            if let Ok(Some(room)) = self.room(channel).await {
+                self.update(&room, |room, _, _| room.backfill());
             }
         }
     }

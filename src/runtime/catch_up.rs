@@ -1,12 +1,13 @@
 //! The channels that have to read what they missed.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use dirigent_core::Timestamp;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::ChannelId;
+use crate::values::sync::locked;
 
 /// The number of channels that are brought up to date at once. Each mostly waits for the store and the chat.
 pub(super) const AT_ONCE: usize = 16;
@@ -87,8 +88,4 @@ impl CatchUp {
     pub(super) fn take_awaited(&self) -> Vec<ChannelId> {
         locked(&self.awaited).take().into_iter().flat_map(|(_, channels)| channels).collect()
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 //! A room with its lock, and with the handles of waiters and runs, which are not values.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use dirigent_core::{AgentKey, RunId, Timestamp, TurnId};
 use tokio::sync::oneshot;
@@ -14,6 +14,7 @@ use crate::room::Room;
 use crate::room::action::{Action, ActionId, Started};
 use crate::room::commit::Stamp;
 use crate::values::deferral_key::DeferralKey;
+use crate::values::sync::locked;
 
 /// The number of reported ends of runs that a channel remembers.
 const ENDS_MAX: usize = 32;
@@ -82,7 +83,7 @@ impl RoomCell {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, CellState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     /// Returns a receiver that resolves once the condition is true. It is dropped if another process takes the channel

@@ -10,19 +10,15 @@ use super::lost::{Affects, Lost};
 use crate::ChannelId;
 use crate::room::connection::Gateway;
 
-pub(crate) struct Connections<'r> {
-    pub(crate) runtime: &'r Runtime,
-}
-
-impl Connections<'_> {
+impl Runtime {
     /// Records a lost connection. The rooms in memory learn it now, and the others when they are loaded.
-    pub(crate) fn lose(
+    pub(crate) fn lose_connection(
         &self,
         connection: u32,
         affects: impl Fn(ChannelId) -> bool + Send + Sync + 'static,
     ) {
-        let since = self.runtime.clock.now();
-        let mut lost = self.runtime.lost.lost();
+        let since = self.clock.now();
+        let mut lost = self.lost.lost();
         // A second report of the same loss must not reset the time since when it is lost.
         if lost.iter().all(|known| known.connection != connection) {
             let (affects, told) = (Box::new(affects), HashSet::new());
@@ -30,20 +26,20 @@ impl Connections<'_> {
         }
         drop(lost);
         // The list is unlocked, because each room locks it.
-        for room in self.runtime.rooms.all_awake() {
+        for room in self.rooms.all_awake() {
             self.tell_lost(&room);
         }
     }
 
     /// Records that a connection stands again, if it was lost. `parked` gets the channels that it serves. The rooms in
     /// memory that know of its loss learn it by `tell`, and whether no other connection that serves them is lost.
-    pub(crate) fn regain(
+    pub(crate) fn regain_connection(
         &self,
         connection: u32,
         parked: impl FnOnce(&Affects),
         tell: impl Fn(&Arc<RoomCell>, bool),
     ) {
-        let mut lost = self.runtime.lost.lost();
+        let mut lost = self.lost.lost();
         let Some(at) = lost.iter().position(|known| known.connection == connection) else {
             return;
         };
@@ -52,12 +48,9 @@ impl Connections<'_> {
         parked(&regained.affects);
         drop(lost);
         // Only those that learned of the loss. A channel that came later was never deaf.
-        for room in
-            regained.told.into_iter().filter_map(|channel| self.runtime.rooms.awake(channel))
-        {
+        for room in regained.told.into_iter().filter_map(|channel| self.rooms.awake(channel)) {
             // Another shard that serves the channel may still be lost.
-            let is_deaf =
-                self.runtime.lost.lost().iter().any(|other| other.told.contains(&room.id));
+            let is_deaf = self.lost.lost().iter().any(|other| other.told.contains(&room.id));
             tell(&room, !is_deaf);
         }
     }
@@ -74,7 +67,7 @@ impl Connections<'_> {
         cell: &Arc<RoomCell>,
         publish: impl FnOnce() -> T,
     ) -> T {
-        let mut lost = self.runtime.lost.lost();
+        let mut lost = self.lost.lost();
         let published = publish();
         let affects = |lost: &Lost| caught("a connection's channels", || (lost.affects)(cell.id));
         // If this is unknown, no message counts as heard.
@@ -85,7 +78,7 @@ impl Connections<'_> {
         }
         if let Some(since) = affecting.iter().map(|lost| lost.since).min() {
             // The earliest loss counts, because messages may be missing since then.
-            self.runtime.update(cell, |room, cx, now| room.gateway(cx, now, Gateway::Lost(since)));
+            self.update(cell, |room, cx, now| room.gateway(cx, now, Gateway::Lost(since)));
         }
         published
     }

@@ -4,13 +4,14 @@
 //! chat, then [`Creation::start`]. If the chat surely created no channel, it calls [`Creation::created_nothing`].
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
 
 use crate::AgentId;
 use crate::settings::Pace;
+use crate::values::sync::locked;
 
 /// The error if the agent has reached the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +59,7 @@ impl Creations {
         limit: Option<Pace>,
         agent: AgentId,
     ) -> Result<Creation<'_>, TooMany> {
-        let mut counted = self.lock();
+        let mut counted = locked(&self.counted);
         let window = limit.map_or(Duration::ZERO, |limit| limit.window);
         // This covers all agents, because one that creates no further channel would otherwise keep its memory for ever.
         counted.retain(|_, moments| {
@@ -77,10 +78,6 @@ impl Creations {
         let place = moments.partition_point(|known| *known <= now);
         moments.insert(place, now);
         Ok(Creation { creations: self, agent, at: now, remains: false })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<AgentId, Moments>> {
-        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -103,7 +100,7 @@ impl Drop for Creation<'_> {
         if self.remains {
             return;
         }
-        let mut counted = self.creations.lock();
+        let mut counted = locked(&self.creations.counted);
         if let Some(moments) = counted.get_mut(&self.agent) {
             if let Ok(place) = moments.binary_search(&self.at) {
                 moments.remove(place);

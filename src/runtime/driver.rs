@@ -14,12 +14,9 @@ use futures_util::{FutureExt, StreamExt, TryFutureExt};
 use tokio::sync::mpsc;
 
 use super::Runtime;
-use super::backfill::Backfilling;
 use super::cell::RoomCell;
 use super::host_code::{Panicked, answered};
-use super::ownership::Following;
-use super::perform::{Performer, not_called, report_of};
-use super::registry_news::RegistryNews;
+use super::perform::{not_called, report_of};
 use super::request::{Asked, Finished, Request, Spare};
 use super::room_table::RoomRef;
 use super::run_error::RunError;
@@ -91,7 +88,7 @@ impl Driver {
         // Dropped last, so that callers who wait for the end learn the reason.
         let _end = end;
         // After a panic only the parts that other tasks share are used again: rooms, whose records are whole.
-        let lived = AssertUnwindSafe(Living { runtime: &runtime }.live(ready)).catch_unwind().await;
+        let lived = AssertUnwindSafe(runtime.live(ready)).catch_unwind().await;
         lived.unwrap_or_else(|payload| {
             let Panicked(said) = Panicked::from_payload(&*payload);
             tracing::error!(panic = %said, "the driver panicked and cannot go on: no channel is served any more");
@@ -101,49 +98,44 @@ impl Driver {
     }
 }
 
-struct Living<'r> {
-    runtime: &'r Arc<Runtime>,
-}
-
-impl Living<'_> {
-    async fn live(self, ready: mpsc::UnboundedReceiver<Arc<RoomCell>>) -> Result<(), RunError> {
-        self.runtime.life.reach(DriverStage::Starting);
+impl Runtime {
+    async fn live(
+        self: &Arc<Self>,
+        ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
+    ) -> Result<(), RunError> {
+        self.life.reach(DriverStage::Starting);
         // A shutdown during a start that waits for a chat ends it at once.
         tokio::select! {
             biased;
-            () = self.runtime.life.until(DriverStage::Stopping) => return Ok(()),
+            () = self.life.until(DriverStage::Stopping) => return Ok(()),
             started = self.start() => started.inspect_err(|error| {
-                self.runtime.life.end_by(DriverEnd::NotStarted(error.to_string().into()));
+                self.life.end_by(DriverEnd::NotStarted(error.to_string().into()));
             })?,
         }
-        self.runtime.life.reach(DriverStage::Running);
-        Loop::new(self.runtime, &self.runtime.performer(), ready).run().await;
-        self.runtime
-            .twins
-            .any_that_gives_way()
-            .map_or(Ok(()), |channel| Err(RunError::GivesWay(channel)))
+        self.life.reach(DriverStage::Running);
+        Loop::new(self, ready).run().await;
+        self.twins.any_that_gives_way().map_or(Ok(()), |channel| Err(RunError::GivesWay(channel)))
     }
 
     async fn start(&self) -> Result<(), RunError> {
-        let runtime = self.runtime;
-        runtime.load_registry().await?;
-        let known = async { runtime.store.channels().await };
-        let known = in_time(runtime, known).await.map_err(RunError::Channels)?;
-        runtime.rooms.know(known);
-        let known = runtime.rooms.known();
+        self.load_registry().await?;
+        let known = async { self.store.channels().await };
+        let known = in_time(self, known).await.map_err(RunError::Channels)?;
+        self.rooms.know(known);
+        let known = self.rooms.known();
         self.tell_what_there_is(known.len());
         // Another process reads its own channels.
-        let held = |channel: &ChannelId| runtime.standing(*channel) != Standing::Elsewhere;
-        runtime.catch_up.call(known.into_iter().filter(held));
+        let held = |channel: &ChannelId| self.standing(*channel) != Standing::Elsewhere;
+        self.catch_up.call(known.into_iter().filter(held));
         Ok(())
     }
 
     /// Logs in one line what the bot was started with, because an operator of a silent bot looks there first.
     fn tell_what_there_is(&self, channels: usize) {
-        let Runtime { registry, store, .. } = &**self.runtime;
-        let (agents, hosted) = (registry.accounts().len(), registry.hosts().len());
-        let moderator = registry.moderator().map_or(0, UserId::get);
-        tracing::info!(agents, hosted, moderator, channels, store = store.name(), "started");
+        let (directory, hosted) = (self.registry.directory(), self.registry.hosts().len());
+        let agents = directory.accounts().len();
+        let moderator = directory.moderator().map_or(0, UserId::get);
+        tracing::info!(agents, hosted, moderator, channels, store = self.store.name(), "started");
         // Such a bot is silent, and nothing else says why.
         if agents < 2 {
             tracing::warn!(
@@ -162,7 +154,7 @@ impl Living<'_> {
 /// Follows which channels belong to this process, and which changes other processes make in the registry, beside the
 /// loop.
 async fn follow(runtime: &Arc<Runtime>) {
-    tokio::join!(Following { runtime }.run(), RegistryNews { runtime }.run());
+    tokio::join!(runtime.follow_ownership(), runtime.follow_registry());
 }
 
 /// The time after the start after which the log warns that the host has reported no event. A gateway first says that it
@@ -183,7 +175,6 @@ type Done = (ActionId, Outcome);
 
 struct Loop<'p> {
     runtime: &'p Arc<Runtime>,
-    performer: &'p Performer,
     ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
     admission: Admission,
     running: FuturesUnordered<BoxFuture<'p, Finished>>,
@@ -199,11 +190,7 @@ struct Loop<'p> {
 }
 
 impl<'p> Loop<'p> {
-    fn new(
-        runtime: &'p Arc<Runtime>,
-        performer: &'p Performer,
-        ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
-    ) -> Self {
+    fn new(runtime: &'p Arc<Runtime>, ready: mpsc::UnboundedReceiver<Arc<RoomCell>>) -> Self {
         let settings = &runtime.settings;
         let admission = Admission::new(Limits {
             pacing: settings.limits.pacing,
@@ -212,7 +199,6 @@ impl<'p> Loop<'p> {
             consults_max: settings.limits.calls_max,
         });
         Self {
-            performer,
             runtime,
             ready,
             admission,
@@ -227,8 +213,7 @@ impl<'p> Loop<'p> {
 
     async fn run(mut self) {
         let runtime = self.runtime;
-        let backfilling = Backfilling { runtime };
-        let mut backfill = pin!(backfilling.run());
+        let mut backfill = pin!(runtime.keep_up_to_date());
         let mut backfills = true;
         let mut following = pin!(follow(runtime));
         let mut follows = true;
@@ -261,7 +246,7 @@ impl<'p> Loop<'p> {
                 () = &mut backfill, if backfills => backfills = false,
                 () = &mut following, if follows => follows = false,
                 () = runtime.timers.woken() => {}
-                () = sleep_until(runtime, deadline) => {}
+                () = runtime.sleep_until(deadline) => {}
                 () = runtime.life.until(DriverStage::Stopping), if !is_stopping => {}
                 () = runtime.life.until(DriverStage::Ending), if is_stopping => break,
             }
@@ -362,10 +347,7 @@ impl<'p> Loop<'p> {
             self.go_on_alone(now);
         }
         for channel in self.runtime.timers.overdue(now) {
-            // If it has left memory, its deadline has gone, too.
-            if let Some(room) = self.runtime.rooms.awake(channel) {
-                self.runtime.update(&room, Room::tick);
-            }
+            self.tick_room(channel);
         }
     }
 
@@ -374,9 +356,14 @@ impl<'p> Loop<'p> {
     fn go_on_alone(&self, now: Timestamp) {
         for channel in self.runtime.twins.tick(now) {
             tracing::info!(%channel, "the other process has posted nothing for ten minutes: turns are granted here again");
-            if let Some(room) = self.runtime.rooms.awake(channel) {
-                self.runtime.update(&room, Room::tick);
-            }
+            self.tick_room(channel);
+        }
+    }
+
+    fn tick_room(&self, channel: ChannelId) {
+        // If it has left memory, its deadline has gone, too.
+        if let Some(room) = self.runtime.rooms.awake(channel) {
+            self.runtime.update(&room, Room::tick);
         }
     }
 
@@ -448,8 +435,7 @@ impl<'p> Loop<'p> {
     /// Begins an action. With `tries`, a request is polled once before anything else happens.
     fn start(&mut self, room: RoomRef, started: Started, began: Timestamp, tries: bool) {
         let Started { id, action, time_out, not_after } = started;
-        let Self { runtime, performer, spare, .. } = self;
-        let (runtime, performer) = (*runtime, *performer);
+        let (runtime, spare) = (self.runtime, &mut self.spare);
         let asked = match action {
             Action::Call(request) => {
                 // The link exists since the room decided, because a cancellation may come before the call begins.
@@ -461,7 +447,7 @@ impl<'p> Loop<'p> {
                     let outcome = if runtime.owned(channel).acts() {
                         let returned = |failed| runtime.call_ended(channel, of, failed);
                         let shared = Arc::clone(&link);
-                        let call = performer.call(&room, (request, began), shared, returned);
+                        let call = runtime.call_agent(&room, (request, began), shared, returned);
                         // The end of a call drops values of the host, and its code may panic there.
                         let called = answered("the end of an agent's call", call).await;
                         called.unwrap_or_else(|_| not_called(&link))
@@ -474,7 +460,7 @@ impl<'p> Loop<'p> {
             Action::Consult(request) => {
                 let link = room.lock().link(id).cloned().unwrap_or_default();
                 return self.running.push(Box::pin(async move {
-                    let consult = performer.consult(room.id, *request, &link);
+                    let consult = runtime.ask_orchestrator(room.id, *request, &link);
                     let consulted = answered("the end of a consultation", consult).await;
                     let outcome = consulted.unwrap_or(Outcome::Consulted(ConsultAnswer::Failed));
                     Finished { room, id, outcome }
@@ -490,11 +476,11 @@ impl<'p> Loop<'p> {
             | Action::Wake(_)
             | Action::Delete { .. }
             | Action::Members
-            | Action::History { .. }) => performer.request(room.id, request, spare),
+            | Action::History { .. }) => runtime.perform(room.id, request, spare),
         };
-        let clock = performer.clock.as_ref();
+        let clock = runtime.clock.as_ref();
         let limits = super::request::Limits { began, time_out, not_after };
-        let trouble = &*performer.store_trouble;
+        let trouble = &runtime.store_trouble;
         let request = Request { room, id, limits, clock, trouble, asked, time_out: None };
         self.start_request(request, tries);
     }
@@ -546,7 +532,7 @@ impl<'p> Loop<'p> {
         }
         // Otherwise the room is looked at again at once.
         if self.over.is_empty() {
-            self.runtime.schedule.after_look(&cell, &mut cell.lock());
+            self.runtime.after_look(&cell, &mut cell.lock());
         }
         now
     }
@@ -560,7 +546,6 @@ impl<'p> Loop<'p> {
         read: Option<Timestamp>,
     ) -> (Timestamp, bool) {
         let Self { runtime, admission, buffers, started, .. } = self;
-        let signals = runtime.signals();
         runtime.with_context(|cx| {
             let mut state = cell.lock();
             state.is_ready = false;
@@ -583,12 +568,12 @@ impl<'p> Loop<'p> {
                     admission.report(now, &admitted, report);
                 }
                 state.returned(id);
-                signals.perform(&mut state, cx, now);
+                runtime.perform_signals(&mut state, cx, now);
             }
             let is_done = is_done || standing == Standing::Elsewhere;
             if standing == Standing::Elsewhere {
                 // No commit may report this, for example if nothing is left to store.
-                state.room.closing().abandon(now);
+                state.room.abandon(now);
             }
             let mut door = Doorway { admission, buffers, started };
             loop {
@@ -598,19 +583,12 @@ impl<'p> Loop<'p> {
                     }
                 }
                 // A signal may let a lane go on, for example when a deferred run learns of its turn.
-                if !signals.perform(&mut state, cx, now) {
+                if !runtime.perform_signals(&mut state, cx, now) {
                     break;
                 }
             }
             (now, is_done && state.room.look().commit().is_taken_over())
         })
-    }
-}
-
-async fn sleep_until(runtime: &Runtime, deadline: Option<Timestamp>) {
-    match deadline {
-        Some(deadline) => runtime.clock.sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -1,12 +1,13 @@
 //! Calls of agents in channels that another process has now. No room keeps the time for them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
 
 use crate::ports::turn_link::TurnLink;
+use crate::values::sync::locked;
 
 /// The calls that were cancelled when their channel went, with the time when each is dropped.
 #[derive(Debug)]
@@ -58,7 +59,7 @@ impl Leaving {
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<(Timestamp, Arc<TurnLink>)>)) {
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut calls = locked(&self.calls);
         change(&mut calls);
         let earliest = calls.iter().map(|(at, _)| at.as_millis()).min();
         self.earliest.store(earliest.unwrap_or(u64::MAX), Ordering::Release);

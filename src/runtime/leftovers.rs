@@ -1,10 +1,11 @@
 //! The leftovers for agents' next turns in channels that left memory.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use crate::ChannelId;
 use crate::room::inbox::Leftovers;
+use crate::values::sync::locked;
 
 /// The most memory that leftovers take, about, in bytes. Above it the oldest are lost.
 const BYTES_MAX: usize = 16 * 1_024 * 1_024;
@@ -19,15 +20,11 @@ pub(super) struct Shelf {
 }
 
 impl Shelf {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(ChannelId, Leftovers)>> {
-        self.channels.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn keep(&self, channel: ChannelId, leftovers: Leftovers) {
         if leftovers.is_empty() {
             return;
         }
-        let mut channels = self.lock();
+        let mut channels = locked(&self.channels);
         channels.retain(|(known, _)| *known != channel);
         channels.push_back((channel, leftovers));
         let mut bytes: usize = channels.iter().map(|(_, leftovers)| leftovers.bytes()).sum();
@@ -43,7 +40,7 @@ impl Shelf {
 
     /// Takes the leftovers of a channel that is in memory again, or that no longer belongs to this process.
     pub(super) fn take(&self, channel: ChannelId) -> Option<Leftovers> {
-        let mut channels = self.lock();
+        let mut channels = locked(&self.channels);
         let at = channels.iter().position(|(known, _)| *known == channel)?;
         channels.remove(at).map(|(_, leftovers)| leftovers)
     }
@@ -69,7 +66,7 @@ mod tests {
         for channel in 0..5_000 {
             shelf.keep(ChannelId::new(channel), left(1));
         }
-        assert_eq!(shelf.lock().len(), CHANNELS_MAX);
+        assert_eq!(locked(&shelf.channels).len(), CHANNELS_MAX);
         assert!(shelf.take(ChannelId::new(0)).is_none());
         assert_eq!(shelf.take(ChannelId::new(4_999)).unwrap().bytes(), 1);
         assert!(shelf.take(ChannelId::new(4_999)).is_none());
@@ -77,13 +74,13 @@ mod tests {
         for channel in 0..1_000 {
             shelf.keep(ChannelId::new(channel), left(32 * 1_024));
         }
-        let bytes: usize = shelf.lock().iter().map(|(_, left)| left.bytes()).sum();
+        let bytes: usize = locked(&shelf.channels).iter().map(|(_, left)| left.bytes()).sum();
         assert_eq!(bytes, BYTES_MAX);
         assert!(shelf.take(ChannelId::new(999)).is_some());
-        let many = shelf.lock().len();
+        let many = locked(&shelf.channels).len();
         shelf.keep(ChannelId::new(1), left(0));
         shelf.keep(ChannelId::new(998), left(2));
-        assert_eq!(shelf.lock().len(), many + 1, "one of each channel");
+        assert_eq!(locked(&shelf.channels).len(), many + 1, "one of each channel");
         shelf.keep(ChannelId::new(2), Leftovers::default());
         assert!(shelf.take(ChannelId::new(2)).is_none());
     }

@@ -7,6 +7,7 @@ use tokio::sync::Notify;
 
 use crate::values::call_error::DriverEnd;
 use crate::values::stage::DriverStage;
+use crate::values::sync::until;
 
 #[derive(Debug, Default)]
 pub(crate) struct Lifecycle {
@@ -46,15 +47,6 @@ impl Lifecycle {
 
     /// Waits until this stage, or a later one.
     pub(crate) async fn until(&self, stage: DriverStage) {
-        loop {
-            let changed = self.changed.notified();
-            tokio::pin!(changed);
-            // Registered before the stage is read, so that a change in between is not missed.
-            changed.as_mut().enable();
-            if self.stage() >= stage {
-                return;
-            }
-            changed.await;
-        }
+        until(&self.changed, || (self.stage() >= stage).then_some(())).await;
     }
 }

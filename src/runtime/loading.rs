@@ -7,7 +7,6 @@ use dirigent_core::{MessageId, Timestamp};
 
 use super::Runtime;
 use super::cell::{Epochs, RoomCell};
-use super::connections::Connections;
 use super::host_code::caught;
 use super::room_table::{Found, Need, RoomRef};
 use crate::ports::ownership::Standing;
@@ -91,12 +90,12 @@ impl Runtime {
             return Ok(room);
         }
         let now = self.clock.now();
-        let seed = self.rules.seed_of(channel);
         let general = self.rules.config();
-        let mut room = Room::new(channel, self.rules.config_of(channel), seed, self.process, now);
+        let (config, seed) = self.rules.of(channel);
+        let mut room = Room::new(channel, config, seed, self.process, now);
         // The damaged record is replaced in the commit that gives the channel its mode, and not before.
         if let Some(bar) = self.rooms.barred(channel) {
-            room.closing().replace_damaged(bar.sound);
+            room.replace_damaged(bar.sound);
         }
         let epochs = Epochs { gap: self.gap_epoch.load(Ordering::Acquire), presence: 0 };
         Ok(self.publish_room(room, &general, epochs, |_, _, _| {}))
@@ -181,8 +180,7 @@ impl Runtime {
         // for a room that the table did not have, and the channel stood still until the next start.
         self.with_context(|cx| resume_after_restart(&mut room, cx, self.clock.now()));
         let cell = Arc::new(RoomCell::new(room, epochs));
-        let room = Connections { runtime: self }
-            .publish_and_tell_lost(&cell, || self.rooms.publish(&cell));
+        let room = self.publish_and_tell_lost(&cell, || self.rooms.publish(&cell));
         // Rules that were set in between reached neither the room nor the table.
         if !Arc::ptr_eq(general, &self.rules.config()) {
             self.tell_rules(&cell);

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use dirigent_core::Timestamp;
 
 use crate::ChannelId;
+use crate::values::sync::locked;
 
 /// Says whether a connection serves a channel.
 pub(crate) type Affects = dyn Fn(ChannelId) -> bool + Send + Sync;
@@ -26,7 +27,7 @@ pub(super) struct Lost {
 
 impl LostConnections {
     pub(super) fn lost(&self) -> MutexGuard<'_, Vec<Lost>> {
-        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.lost)
     }
 
     pub(crate) fn clear(&self) {

@@ -49,32 +49,27 @@ impl Runtime {
     }
 }
 
-pub(super) struct Following<'r> {
-    pub(super) runtime: &'r Arc<Runtime>,
-}
-
-impl Following<'_> {
+impl Runtime {
     /// Follows the changes, beside the driver's loop, until the driver stops. Channels that go after that are abandoned
     /// when they are looked at.
-    pub(super) async fn run(self) {
-        let runtime = self.runtime;
-        let Some(ownership) = &runtime.ownership else {
+    pub(super) async fn follow_ownership(&self) {
+        let Some(ownership) = &self.ownership else {
             return;
         };
         loop {
             let came = tokio::select! {
                 biased;
-                () = runtime.life.until(DriverStage::Stopping) => return,
+                () = self.life.until(DriverStage::Stopping) => return,
                 came = self.next_change(&**ownership) => came,
             };
             if came.is_empty() {
                 continue;
             }
             // Another process may have just registered agents, and with one known agent a channel keeps no turns.
-            if let Err(error) = runtime.reload_registry().await {
+            if let Err(error) = self.reload_registry().await {
                 tracing::error!(%error, "the registry could not be read; the old one stays");
             }
-            runtime.catch_up.call(came);
+            self.catch_up.call(came);
         }
     }
 
@@ -83,40 +78,39 @@ impl Following<'_> {
         let mut changed = ownership.changed();
         poll_fn(|cx| {
             // Meanwhile a channel may be held and not known yet, so no caller may take it for one without turns.
-            let _arriving = self.runtime.arrivals.begin();
+            let _arriving = self.arrivals.begin();
             let told = changed.as_mut().poll(cx);
             if let Poll::Ready(came) = &told {
-                self.changed(came);
+                self.channels_changed(came);
             }
             told
         })
         .await
     }
 
-    fn changed(&self, came: &[ChannelId]) {
-        let runtime = self.runtime;
+    fn channels_changed(&self, came: &[ChannelId]) {
         for channel in came {
-            if let Some(room) = runtime.rooms.awake(*channel) {
+            if let Some(room) = self.rooms.awake(*channel) {
                 // The room is from an earlier term, and another process may have changed the record since.
                 self.abandon(&room);
             }
         }
         // Facts from the earlier term do not count any more.
-        runtime.rooms.came(came);
-        runtime.twins.came(came, runtime.clock.now());
-        for room in runtime.rooms.all_awake() {
-            if runtime.standing(room.id) == Standing::Elsewhere {
+        self.rooms.came(came);
+        self.twins.came(came, self.clock.now());
+        for room in self.rooms.all_awake() {
+            if self.standing(room.id) == Standing::Elsewhere {
                 self.abandon(&room);
             } else {
                 // A lease was renewed, so the store answers again.
-                runtime.update(&room, |room, _, _| room.closing().store_now());
+                self.update(&room, |room, _, _| room.store_now());
             }
         }
     }
 
     fn abandon(&self, room: &Arc<RoomCell>) {
-        self.runtime.update(room, |room: &mut Room, _, now| room.closing().abandon(now));
-        if self.runtime.rooms.release_taken_over(room) {
+        self.update(room, |room: &mut Room, _, now| room.abandon(now));
+        if self.rooms.release_taken_over(room) {
             tracing::info!(channel = %room.id, "the channel is another process's now");
         }
     }

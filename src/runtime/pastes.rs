@@ -4,7 +4,7 @@
 //! without words. That file is the text of the person, so the library reads it for agents, and it reads no other file.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent_core::MessageId;
@@ -12,6 +12,7 @@ use futures_util::FutureExt;
 
 use super::host_code::within;
 use crate::values::message::Attachment;
+use crate::values::sync::locked;
 use crate::{ChatMessage, Clock, DiscordApi};
 
 /// The name that Discord's client gives the file.
@@ -71,8 +72,10 @@ impl Pastes {
 
     async fn read(&self, message: &ChatMessage, limit: Duration) -> Option<Arc<str>> {
         // Each is read once, because the same messages reach several agents and transcripts.
-        let known =
-            self.kept().iter().find(|(id, _)| *id == message.id).map(|(_, text)| text.clone());
+        let known = locked(&self.kept)
+            .iter()
+            .find(|(id, _)| *id == message.id)
+            .map(|(_, text)| text.clone());
         if let Some(text) = known {
             return text;
         }
@@ -88,16 +91,12 @@ impl Pastes {
             }
         };
         // A file that is no text, or gone, is remembered as such and not asked for again.
-        let mut kept = self.kept();
+        let mut kept = locked(&self.kept);
         if kept.len() >= KEPT_MAX {
             kept.pop_front();
         }
         kept.push_back((message.id, text.clone()));
         text
-    }
-
-    fn kept(&self) -> MutexGuard<'_, VecDeque<(MessageId, Option<Arc<str>>)>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,30 +2,27 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{AgentKey, Timestamp};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use super::Runtime;
 use super::events::{AgentFault, Failed};
 use super::host_code::{caught, no_answer};
 use super::pastes::Pastes;
 use super::registry::{Hosted, Registry};
 use super::request::{Asked, STORE, Spare};
 use super::room_table::RoomRef;
-use super::sight::Sight;
 use super::steps::{SpawnCalls, elsewhere, watched};
-use super::store_trouble::StoreTrouble;
-use super::tally::{Counts, Request as Asks};
+use super::tally::Request as Asks;
 use crate::admission::Report;
 use crate::ports::orchestrator::Consultation;
-use crate::ports::store::ChannelStore;
-use crate::ports::surroundings::Surroundings;
 use crate::ports::turn::Said;
 use crate::ports::turn_link::TurnLink;
-use crate::ports::waker::{AgentWaker, WakeCall};
+use crate::ports::waker::WakeCall;
 use crate::room::action::{
     Account, Action, AgentAnswer, CallRequest, ConsultAnswer, ConsultRequest, Outcome, WakeRequest,
 };
@@ -36,27 +33,12 @@ use crate::values::extras::Extras;
 use crate::values::load_error::LoadError;
 use crate::values::reply_error::ReplyError;
 use crate::values::shown::cut_line;
-use crate::{Agent, AgentError, AgentId, ChannelId, Clock, DiscordApi, Reply, Settings, Turn};
+use crate::{Agent, AgentError, AgentId, ChannelId, DiscordApi, Reply, Turn};
 
 /// Performs the decisions of rooms: asks the chat, the store, the host's waker, agents and the orchestrator.
-pub(super) struct Performer {
-    pub(super) discord: Arc<dyn DiscordApi>,
-    pub(super) store: Arc<dyn ChannelStore>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) waker: Arc<OnceLock<Arc<dyn AgentWaker>>>,
-    pub(super) registry: Arc<Registry>,
-    pub(super) settings: Arc<Settings>,
-    pub(super) counts: Arc<Counts>,
-    pub(super) pastes: Arc<Pastes>,
-    pub(super) sight: Arc<Sight>,
-    pub(super) store_trouble: Arc<StoreTrouble>,
-    pub(super) spawn_calls: Option<SpawnCalls>,
-    pub(super) around: Weak<dyn Surroundings>,
-}
-
-impl Performer {
+impl Runtime {
     /// Makes a request. Nothing is awaited between the room's decision and the first poll.
-    pub(super) fn request<'p>(
+    pub(super) fn perform<'p>(
         &'p self,
         channel: ChannelId,
         action: Action,
@@ -103,7 +85,7 @@ impl Performer {
             Action::Members => {
                 self.counts.asked(Asks::Members);
                 // An agent that is registered during the read is in the next list.
-                let accounts = self.registry.accounts();
+                let accounts = self.registry.directory().accounts();
                 Asked::other("the member list", spare, async move {
                     Ok(Outcome::Members(self.discord.members(channel, accounts).await?))
                 })
@@ -120,7 +102,9 @@ impl Performer {
                     Ok(Outcome::Page(page))
                 })
             }
-            Action::Wake(request) => Asked::other("the waker", spare, self.wake(channel, *request)),
+            Action::Wake(request) => {
+                Asked::other("the waker", spare, self.call_waker(channel, *request))
+            }
             // The loop begins these itself.
             Action::WakeRoom { .. } | Action::Call(_) | Action::Consult(_) => {
                 Asked::other("a call", spare, async { Err(unknown_account()) })
@@ -136,7 +120,11 @@ impl Performer {
         }
     }
 
-    async fn wake(&self, channel: ChannelId, request: WakeRequest) -> Result<Outcome, ApiError> {
+    async fn call_waker(
+        &self,
+        channel: ChannelId,
+        request: WakeRequest,
+    ) -> Result<Outcome, ApiError> {
         let WakeRequest { agent, turn, attempt, newest, brought, repeated, deferral } = request;
         let (Some(waker), Some(agent)) = (self.waker.get(), self.registry.name(agent)) else {
             // Without a waker, or for an agent that has left, the trigger is posted as usual.
@@ -160,8 +148,8 @@ impl Performer {
     }
 
     /// Calls a hosted agent. `returned` gets the call's error, if there is one, unless the call was cancelled.
-    pub(super) async fn call(
-        &self,
+    pub(super) async fn call_agent(
+        self: &Arc<Self>,
         room: &RoomRef,
         (request, began): (CallRequest, Timestamp),
         link: Arc<TurnLink>,
@@ -299,21 +287,22 @@ impl Performer {
     }
 
     fn turn_of(
-        &self,
+        self: &Arc<Self>,
         channel: ChannelId,
         name: AgentId,
         request: CallRequest,
         link: &Arc<TurnLink>,
     ) -> Turn {
         let CallRequest { turn, attempt, newest, brought, late, repeated, .. } = request;
-        let (link, around) = (Arc::clone(link), Weak::clone(&self.around));
+        // Only weak, because a turn may live on after the driver.
+        let (link, around) = (Arc::clone(link), Arc::downgrade(self));
         let Brought { messages, lost, left_out } = brought;
         let handed = (newest, messages, (lost, left_out));
         let given = Turn::linked(channel, name, turn, handed, late, link, around);
         given.with_attempt(attempt).with_repeated(repeated)
     }
 
-    pub(super) async fn consult(
+    pub(super) async fn ask_orchestrator(
         &self,
         channel: ChannelId,
         request: ConsultRequest,

@@ -1,7 +1,8 @@
 //! Counts whether agents' posts are recognised as the replies that their hosts report.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
+use crate::values::sync::locked;
 use dirigent_core::{AgentKey, Cause, Transition};
 use rustc_hash::FxHashMap;
 
@@ -22,10 +23,6 @@ struct Streak {
 }
 
 impl Recognition {
-    fn streaks(&self) -> MutexGuard<'_, FxHashMap<AgentKey, Streak>> {
-        self.streaks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Records how a turn ended. Returns the number of unrecognised replies in a row if it must be logged, which is
     /// once for each agent.
     pub(crate) fn note(&self, transition: &Transition) -> Option<u32> {
@@ -33,11 +30,11 @@ impl Recognition {
         let cause = transition.cause;
         // A reply that was recognised once proves that the host reports the right text.
         if matches!(cause, Cause::TailMatched | Cause::ReceiptGiven) {
-            if let Some(streak) = self.streaks().get_mut(&agent) {
+            if let Some(streak) = locked(&self.streaks).get_mut(&agent) {
                 streak.length = 0;
             }
         } else if matches!(cause, Cause::QuietAfterMessage | Cause::DeliveryTimedOut) {
-            let mut streaks = self.streaks();
+            let mut streaks = locked(&self.streaks);
             let streak = streaks.entry(agent).or_default();
             streak.length = streak.length.saturating_add(1);
             // Once for each agent, because it would come with every turn.
@@ -50,7 +47,7 @@ impl Recognition {
 
     /// Returns how many of the agent's replies in a row were not recognised, if these are enough to report.
     pub(crate) fn unrecognised(&self, agent: AgentKey) -> Option<u32> {
-        let length = self.streaks().get(&agent)?.length;
+        let length = locked(&self.streaks).get(&agent)?.length;
         (length >= REPORTED_FROM).then_some(length)
     }
 }

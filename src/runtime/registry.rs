@@ -196,14 +196,6 @@ impl Registry {
         self.name(agent).unwrap_or_else(|| "unknown".into())
     }
 
-    pub(crate) fn moderator(&self) -> Option<UserId> {
-        self.directory().moderator()
-    }
-
-    pub(crate) fn accounts(&self) -> Vec<UserId> {
-        self.directory().accounts()
-    }
-
     /// Returns whether the message's author is a hosted agent of this process.
     pub(crate) fn is_of_hosted(&self, message: &ChatMessage) -> bool {
         let directory = self.directory();
@@ -213,10 +205,6 @@ impl Registry {
     pub(crate) fn observed_by_account(&self, user: UserId) -> Option<AgentKey> {
         let directory = self.directory();
         directory.of_user(user).filter(|agent| directory.observed(*agent).is_some())
-    }
-
-    pub(crate) fn of_user(&self, user: UserId) -> Option<AgentKey> {
-        self.directory().of_user(user)
     }
 }
 

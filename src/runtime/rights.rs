@@ -1,6 +1,6 @@
 //! Reads who may write in a channel, as far as the chat's adapter knows it without a request.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use dirigent_core::{AgentKey, Input, Timestamp};
 
@@ -9,6 +9,7 @@ use crate::room::context::{ChatFacts as _, Context};
 use crate::runtime::Runtime;
 use crate::runtime::cell::{CellState, RoomCell};
 use crate::runtime::host_code::caught;
+use crate::values::sync::locked;
 use crate::{AgentId, ChannelId, UserId};
 
 impl Runtime {
@@ -24,7 +25,7 @@ impl Runtime {
 
     /// Returns the permissions that the library's own account surely lacks in the channel.
     pub(crate) fn own_lacks(&self, channel: ChannelId) -> OwnLacks {
-        let write_bar = self.write_bar(channel, self.registry.moderator());
+        let write_bar = self.write_bar(channel, self.registry.directory().moderator());
         let sees = write_bar.is_none_or(WriteBar::sees_channel);
         // A moderator that does not see the channel cannot read its history either, so one lack is enough.
         let is_history_hidden = sees && self.reads_history(channel) == Some(false);
@@ -39,7 +40,7 @@ impl Runtime {
         let lacks = if keeps_turns { self.own_lacks(channel) } else { OwnLacks::NONE };
         let told = {
             // The lock ends before the log line, whose subscriber is the host's code.
-            let mut told = self.lacks.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut told = locked(&self.lacks);
             let was = told.remove(&channel);
             if lacks != OwnLacks::NONE {
                 told.insert(channel, lacks);

@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use dirigent_core::MessageId;
 use rustc_hash::FxHashMap;
@@ -13,6 +13,7 @@ use super::timers::Timers;
 use crate::record::channel::Revision;
 use crate::room::inbox::Leftovers;
 use crate::values::load_error::Barred;
+use crate::values::sync::locked;
 use crate::{CallError, ChannelId};
 
 /// Every channel that has a record, or is about to have one.
@@ -98,7 +99,7 @@ impl LoadGuard<'_> {
 
 impl Drop for LoadGuard<'_> {
     fn drop(&mut self) {
-        let mut loading = self.table.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loading = locked(&self.table.loading);
         if let Entry::Occupied(mut entry) = loading.entry(self.channel) {
             entry.get_mut().guards -= 1;
             if entry.get().guards == 0 {
@@ -114,12 +115,12 @@ impl RoomTable {
     }
 
     pub(super) fn slots(&self) -> MutexGuard<'_, FxHashMap<ChannelId, Slot>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.slots)
     }
 
     /// Returns the guard to hold while a room for this channel is made, so that there is never a second one.
     pub(crate) fn load_guard(&self, channel: ChannelId) -> LoadGuard<'_> {
-        let mut loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loading = locked(&self.loading);
         let Loading { lock, guards } = loading.entry(channel).or_default();
         *guards += 1;
         LoadGuard { table: self, channel, lock: Arc::clone(lock) }
@@ -230,10 +231,9 @@ impl RoomTable {
     }
 
     pub(super) fn barred(&self, channel: ChannelId) -> Option<Bar> {
-        match self.slots().get(&channel)? {
-            Slot::Barred { sound, .. } => Some(Bar { sound: *sound }),
-            Slot::Stored { .. } | Slot::Parked { .. } | Slot::Awake { .. } => None,
-        }
+        let slots = self.slots();
+        let Slot::Barred { sound, .. } = slots.get(&channel)? else { return None };
+        Some(Bar { sound: *sound })
     }
 
     /// Adds the room to the table. From now on every task can use it.
@@ -243,13 +243,9 @@ impl RoomTable {
     }
 
     pub(super) fn parked(&self, channel: ChannelId) -> Option<Parked> {
-        match self.slots().get(&channel)? {
-            Slot::Parked { newest, gap, presence, .. } => {
-                let epochs = Epochs { gap: *gap, presence: *presence };
-                Some(Parked { newest: *newest, epochs })
-            }
-            Slot::Stored { .. } | Slot::Awake { .. } | Slot::Barred { .. } => None,
-        }
+        let slots = self.slots();
+        let &Slot::Parked { newest, gap, presence, .. } = slots.get(&channel)? else { return None };
+        Some(Parked { newest, epochs: Epochs { gap, presence } })
     }
 
     pub(super) fn leftovers(&self, channel: ChannelId) -> Option<Leftovers> {
@@ -265,13 +261,9 @@ impl RoomTable {
     }
 
     fn pin(self: &Arc<Self>, slot: &mut Slot) -> Option<RoomRef> {
-        match slot {
-            Slot::Awake { cell, pins } => {
-                *pins += 1;
-                Some(RoomRef { table: Arc::clone(self), cell: Arc::clone(cell) })
-            }
-            Slot::Stored { .. } | Slot::Parked { .. } | Slot::Barred { .. } => None,
-        }
+        let Slot::Awake { cell, pins } = slot else { return None };
+        *pins += 1;
+        Some(RoomRef { table: Arc::clone(self), cell: Arc::clone(cell) })
     }
 
     /// Handles the end of one use of the channel. After the last one, a channel at rest leaves memory. All of it
@@ -281,17 +273,13 @@ impl RoomTable {
         let Some(slot) = slots.get_mut(&cell.id) else {
             return;
         };
-        match slot {
-            Slot::Awake { cell: known, pins } if Arc::ptr_eq(known, cell) => {
-                *pins -= 1;
-                if *pins > 0 {
-                    return;
-                }
-            }
-            Slot::Awake { .. }
-            | Slot::Stored { .. }
-            | Slot::Parked { .. }
-            | Slot::Barred { .. } => return,
+        let Slot::Awake { cell: known, pins } = slot else { return };
+        if !Arc::ptr_eq(known, cell) {
+            return;
+        }
+        *pins -= 1;
+        if *pins > 0 {
+            return;
         }
         // There is no other user, so this does not wait.
         let mut state = cell.lock();
@@ -344,15 +332,13 @@ impl RoomTable {
         // its own. The other order once ended in a deadlock.
         let mut state = cell.lock();
         let mut slots = self.slots();
-        if let Some(slot @ Slot::Awake { .. }) = slots.get_mut(&cell.id) {
-            let is_it = matches!(slot, Slot::Awake { cell: known, .. } if Arc::ptr_eq(known, cell));
-            if is_it {
-                *slot = Slot::Stored { rests: false };
-                self.timers.set(cell.id, state.due.take(), None);
-            }
-            return is_it;
+        let Some(slot) = slots.get_mut(&cell.id) else { return false };
+        let is_it = matches!(slot, Slot::Awake { cell: known, .. } if Arc::ptr_eq(known, cell));
+        if is_it {
+            *slot = Slot::Stored { rests: false };
+            self.timers.set(cell.id, state.due.take(), None);
         }
-        false
+        is_it
     }
 }
 

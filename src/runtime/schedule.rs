@@ -2,28 +2,10 @@
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
-
+use super::Runtime;
 use super::cell::{CellState, RoomCell};
-use super::texts::TextBudget;
-use super::timers::Timers;
 
-/// Calls the driver for rooms that may have an action to offer, and keeps the deadlines of the others.
-pub(crate) struct Schedule {
-    timers: Arc<Timers>,
-    ready: mpsc::UnboundedSender<Arc<RoomCell>>,
-    texts: Arc<TextBudget>,
-}
-
-impl Schedule {
-    pub(super) const fn new(
-        timers: Arc<Timers>,
-        ready: mpsc::UnboundedSender<Arc<RoomCell>>,
-        texts: Arc<TextBudget>,
-    ) -> Self {
-        Self { timers, ready, texts }
-    }
-
+impl Runtime {
     /// Handles a change of the room: moves its deadline, notifies waiters, and calls the driver if the room may have an
     /// action.
     pub(super) fn after_event(&self, cell: &Arc<RoomCell>, state: &mut CellState) {

@@ -3,13 +3,9 @@
 use std::sync::Arc;
 
 use dirigent_core::{Cause, MessageId, Timestamp, Transition};
-use tokio::sync::broadcast;
 
+use super::Runtime;
 use super::cell::CellState;
-use super::leaving::Leaving;
-use super::recognition::Recognition;
-use super::tally::Counts;
-use super::timers::Timers;
 use crate::room::Room;
 use crate::room::action::{Lost, Signal};
 use crate::room::commit::news::Announcement;
@@ -18,33 +14,30 @@ use crate::room::directory::Directory;
 use crate::runtime::events::{ChannelEvent, EventOrLag, LostReply};
 use crate::{AgentId, ChannelId};
 
-pub(super) struct Signals<'a> {
-    pub(super) events: &'a broadcast::Sender<EventOrLag>,
-    pub(super) recognition: &'a Recognition,
-    pub(super) counts: &'a Counts,
-    pub(super) leaving: &'a Leaving,
-    pub(super) timers: &'a Timers,
-}
-
-impl Signals<'_> {
+impl Runtime {
     /// Performs the room's signals. Returns whether there were any.
-    pub(super) fn perform(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) -> bool {
+    pub(super) fn perform_signals(
+        &self,
+        state: &mut CellState,
+        cx: &Context<'_>,
+        now: Timestamp,
+    ) -> bool {
         // Usually there are none.
         let any = state.room.look().has_signals();
         if any {
-            self.perform_all(state, cx, now);
+            self.perform_all_signals(state, cx, now);
         }
         any
     }
 
     #[inline(never)] // This keeps the usual case short, in which there are none.
-    fn perform_all(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) {
+    fn perform_all_signals(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) {
         // Looked up once, because publishing costs more than the rest of a transition.
         let has_listeners = self.events.receiver_count() > 0;
         loop {
             while let Some(news) = state.room.next_news() {
                 if let Announcement::Transition(transition) = &news {
-                    self.count(state, transition);
+                    self.count_transition(state, transition);
                 }
                 self.announce(&state.room, cx.directory, news, has_listeners);
             }
@@ -76,7 +69,7 @@ impl Signals<'_> {
                     let left = ends_at.since(now).as_secs();
                     tracing::warn!(channel = %state.room.id(), agent, turn = turn.get(), "a run is cut off in {left} s, if it does not end before");
                 }
-                Signal::ReplyLost(lost) => self.tell_lost(state.room.id(), cx.directory, &lost),
+                Signal::ReplyLost(lost) => self.publish_lost(state.room.id(), cx.directory, &lost),
                 Signal::Slow(id) => state.link(id).into_iter().for_each(|link| link.mark_slow()),
                 Signal::Inject { id, agent, messages } => {
                     let link = state.link(id);
@@ -104,7 +97,7 @@ impl Signals<'_> {
         }
     }
 
-    fn count(&self, state: &mut CellState, transition: &Transition) {
+    fn count_transition(&self, state: &mut CellState, transition: &Transition) {
         let is_left = transition.from != transition.to;
         // A change within a phase ends no stay in it.
         self.counts.changed(transition, state.phase_since.filter(|_| is_left));
@@ -140,7 +133,7 @@ impl Signals<'_> {
         }
     }
 
-    fn tell_lost(&self, channel: ChannelId, directory: &Directory, lost: &Lost) {
+    fn publish_lost(&self, channel: ChannelId, directory: &Directory, lost: &Lost) {
         let Lost { agent, run, posted, parts, failure } = *lost;
         let agent = directory.name(agent).cloned().unwrap_or_else(|| "unknown".into());
         let lost = LostReply { channel, agent, run, posted, parts, failure };

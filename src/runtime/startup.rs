@@ -36,7 +36,7 @@ impl Runtime {
     /// the newest list stays. It asks for the own account once, because a change of the registry needs no chat.
     pub(crate) async fn load_registry(&self) -> Result<Changes, RunError> {
         let _one_at_a_time = self.registry.start_load().await;
-        let moderator = match self.registry.moderator() {
+        let moderator = match self.registry.directory().moderator() {
             Some(known) => known,
             None => own_account(self, self.discord.as_ref()).await.map_err(RunError::Discord)?,
         };

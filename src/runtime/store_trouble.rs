@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
 
 use crate::ChannelId;
 use crate::values::error::ApiError;
+use crate::values::sync::locked;
 
 /// The commits that failed since the last success.
 #[derive(Debug, Default)]
@@ -51,7 +52,7 @@ const SAID_MAX: usize = 8;
 impl StoreTrouble {
     /// Returns why the newest attempt of this channel failed, if none has succeeded since.
     pub(crate) fn why(&self, channel: ChannelId) -> Option<Arc<str>> {
-        let ongoing = self.ongoing.lock().unwrap_or_else(PoisonError::into_inner);
+        let ongoing = locked(&self.ongoing);
         ongoing.as_ref()?.failing.get(&channel).map(|(_, why)| Arc::clone(why))
     }
 
@@ -59,7 +60,7 @@ impl StoreTrouble {
     /// most requests while a process that took over many channels reads their histories.
     pub(super) fn limited(&self, what: &'static str, channel: ChannelId, now: Timestamp) {
         tracing::debug!(%channel, "a request is to wait: {what}");
-        let mut limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut limited = locked(&self.limited);
         limited.requests += 1;
         if limited.said_at.is_some_and(|at| now.since(at) < SAID_EVERY) {
             return;
@@ -77,7 +78,7 @@ impl StoreTrouble {
     #[cold]
     pub(super) fn failed(&self, channel: ChannelId, error: &ApiError, now: Timestamp) {
         let why: Arc<str> = cause_of(error).into();
-        let mut ongoing = self.ongoing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ongoing = locked(&self.ongoing);
         let fresh =
             || Ongoing { since: now, attempts: 0, failing: HashMap::new(), said: Vec::new() };
         let trouble = ongoing.get_or_insert_with(fresh);
@@ -106,7 +107,7 @@ impl StoreTrouble {
         if !self.is_any.load(Ordering::Acquire) {
             return;
         }
-        let mut ongoing = self.ongoing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ongoing = locked(&self.ongoing);
         let Some(trouble) = ongoing.as_mut() else { return };
         trouble.failing.remove(&channel);
         trouble.failing.retain(|_, (at, _)| now.since(*at) < FORGOTTEN_AFTER);

@@ -1,12 +1,13 @@
 //! One timer for all channels, with a queue of their deadlines.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use dirigent_core::Timestamp;
 use tokio::sync::Notify;
 
 use crate::ChannelId;
+use crate::values::sync::locked;
 
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
@@ -20,7 +21,7 @@ impl Timers {
         if old == new {
             return;
         }
-        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut due = locked(&self.due);
         let first = due.first().map(|(at, _)| *at);
         if let Some(old) = old {
             due.remove(&(old, channel));
@@ -41,13 +42,13 @@ impl Timers {
     }
 
     pub(crate) fn earliest(&self) -> Option<Timestamp> {
-        let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = locked(&self.due);
         due.first().map(|(at, _)| *at)
     }
 
     /// Returns the channels with a deadline that has passed. A channel stays until its deadline is moved.
     pub(crate) fn overdue(&self, now: Timestamp) -> Vec<ChannelId> {
-        let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = locked(&self.due);
         due.iter().take_while(|(at, _)| *at <= now).map(|(_, channel)| *channel).collect()
     }
 

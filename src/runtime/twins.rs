@@ -10,15 +10,15 @@
 //! belong to another process. The posts of an agent with a gateway of its own have nonces of the host's.
 
 use std::collections::HashMap;
-use std::pin::pin;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
 use tokio::sync::Notify;
 
 use crate::values::message::Began;
+use crate::values::sync::{locked, until};
 use crate::{ChannelId, ChatMessage};
 
 /// The time after its start, or after it took a channel over, in which this process may hear posts of the one before.
@@ -89,6 +89,13 @@ struct Seen {
     is_proven: bool,
 }
 
+impl Seen {
+    /// Returns whether this process grants no turns in the channel, because the other does.
+    const fn gives_way(&self) -> bool {
+        self.is_proven && self.twin.gives_way
+    }
+}
+
 impl Twins {
     pub(super) fn new(up_since: Timestamp) -> Self {
         Self {
@@ -103,13 +110,9 @@ impl Twins {
         &self.own
     }
 
-    fn lock(&self) -> MutexGuard<'_, Notes> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Records that these channels came to this process from another.
     pub(super) fn came(&self, channels: &[ChannelId], now: Timestamp) {
-        let mut state = self.lock();
+        let mut state = locked(&self.state);
         state.came.retain(|_, at| now.since(*at) < SETTLES);
         state.came.extend(channels.iter().map(|channel| (*channel, now)));
         for channel in channels {
@@ -126,7 +129,7 @@ impl Twins {
     /// Records such a message. It is of an agent that this process posts for, in one of its channels with turns.
     pub(crate) fn heard(&self, message: &ChatMessage, strange: Strange, now: Timestamp) {
         let Strange { decided, began } = strange;
-        let mut state = self.lock();
+        let mut state = locked(&self.state);
         let came = state.came.get(&message.channel).copied();
         let up_since = self.own.at();
         let settled = came.unwrap_or(up_since).max(up_since) + SETTLES;
@@ -150,7 +153,7 @@ impl Twins {
             seen.is_proven = true;
             tell(message.channel, seen.twin);
         }
-        if seen.is_proven && seen.twin.gives_way {
+        if seen.gives_way() {
             self.yielded.notify_waiters();
         }
         self.any.store(true, Ordering::Release);
@@ -164,7 +167,7 @@ impl Twins {
 
     /// Returns the other process that posts in the channel, if there is one.
     pub(crate) fn of(&self, channel: ChannelId) -> Option<Twin> {
-        let state = self.lock();
+        let state = locked(&self.state);
         state.seen.get(&channel).filter(|seen| seen.is_proven).map(|seen| seen.twin)
     }
 
@@ -176,34 +179,26 @@ impl Twins {
 
     /// Returns a channel in which this process grants no turns, because an earlier process does.
     pub(crate) fn any_that_gives_way(&self) -> Option<ChannelId> {
-        let state = self.lock();
-        let yields = state.seen.iter().filter(|(_, seen)| seen.is_proven && seen.twin.gives_way);
+        let state = locked(&self.state);
+        let yields = state.seen.iter().filter(|(_, seen)| seen.gives_way());
         yields.map(|(channel, _)| *channel).min()
     }
 
     /// Waits until this process gives way in a channel.
     pub(crate) async fn until_gives_way(&self) -> ChannelId {
-        loop {
-            let mut yielded = pin!(self.yielded.notified());
-            yielded.as_mut().enable();
-            if let Some(channel) = self.any_that_gives_way() {
-                return channel;
-            }
-            yielded.await;
-        }
+        until(&self.yielded, || self.any_that_gives_way()).await
     }
 
     #[cold]
     pub(super) fn earliest(&self) -> Option<Timestamp> {
-        self.lock().seen.values().map(|seen| seen.twin.heard_at + GONE_AFTER).min()
+        locked(&self.state).seen.values().map(|seen| seen.twin.heard_at + GONE_AFTER).min()
     }
 
     /// Drops processes that were not heard for long. Returns the channels in which this process goes on.
     pub(super) fn tick(&self, now: Timestamp) -> Vec<ChannelId> {
-        let mut state = self.lock();
+        let mut state = locked(&self.state);
         let is_gone = |seen: &Seen| now.since(seen.twin.heard_at) >= GONE_AFTER;
-        let gives_way = |seen: &Seen| seen.is_proven && seen.twin.gives_way;
-        let gone = state.seen.iter().filter(|(_, seen)| is_gone(seen) && gives_way(seen));
+        let gone = state.seen.iter().filter(|(_, seen)| is_gone(seen) && seen.gives_way());
         let mut resumed: Vec<_> = gone.map(|(channel, _)| *channel).collect();
         state.seen.retain(|_, seen| !is_gone(seen));
         resumed.sort_unstable();
@@ -212,7 +207,7 @@ impl Twins {
     }
 
     pub(super) fn move_back(&self, by: Duration) {
-        let mut state = self.lock();
+        let mut state = locked(&self.state);
         let Notes { came, seen } = &mut *state;
         let heard = seen.values_mut().map(|seen| &mut seen.twin.heard_at);
         came.values_mut().chain(heard).for_each(|at| *at = at.saturating_sub(by));
@@ -220,19 +215,16 @@ impl Twins {
 }
 
 fn tell(channel: ChannelId, Twin { gives_way, .. }: Twin) {
-    if gives_way {
-        tracing::error!(
-            %channel,
-            "another process posts here with the same tokens, and shares no store with this one: every agent speaks twice. That one \
-             began earlier, so this one grants no turns here until the other has posted nothing for ten minutes. End one of them"
-        );
+    let began = if gives_way {
+        "earlier, so this one grants no turns here until the other has posted nothing for ten minutes"
     } else {
-        tracing::error!(
-            %channel,
-            "another process posts here with the same tokens, and shares no store with this one: every agent speaks twice. That one \
-             began later, and gives way if its version knows how. End one of them"
-        );
-    }
+        "later, and gives way if its version knows how"
+    };
+    tracing::error!(
+        %channel,
+        "another process posts here with the same tokens, and shares no store with this one: every agent speaks twice. That one \
+         began {began}. End one of them"
+    );
 }
 
 #[cfg(test)]

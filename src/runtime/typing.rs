@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 
-use super::host_code::within;
-use super::perform::Performer;
+use super::Runtime;
 use crate::ports::turn_link::TurnLink;
 use crate::settings::limits::WORK_TIME;
 use crate::values::error::ErrorKind;
@@ -15,7 +14,7 @@ use crate::{ChannelId, DiscordApi};
 /// The interval of typing indicators. One lasts ten seconds, and the next comes a little before its end.
 const AGAIN_AFTER: Duration = Duration::from_secs(8);
 
-impl Performer {
+impl Runtime {
     pub(super) async fn while_typing<T>(
         &self,
         channel: ChannelId,
@@ -34,7 +33,7 @@ impl Performer {
     /// Returns when it is no longer useful, because the run was taken away, or the chat refuses it.
     async fn show_typing(&self, channel: ChannelId, link: &TurnLink, discord: &dyn DiscordApi) {
         while !link.is_cancelled() {
-            let shown = within(self.clock.as_ref(), WORK_TIME, discord.typing(channel)).await;
+            let shown = self.within(WORK_TIME, discord.typing(channel)).await;
             let mut wait = AGAIN_AFTER;
             // Typing is only shown, so its failure must never end the agent's call.
             if let Err(error) = shown.and_then(|shown| shown) {

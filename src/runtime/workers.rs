@@ -1,12 +1,13 @@
 //! The workers of channels, as the host reported them last. They are for callers that did not listen to events.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
 
 use crate::ChannelId;
+use crate::values::sync::locked;
 
 /// How long a report is shown. A worker without a report for longer is dropped.
 const SHOWN_FOR: Duration = Duration::from_secs(15 * 60);
@@ -55,7 +56,7 @@ pub(crate) struct Workers(Mutex<HashMap<ChannelId, Vec<Work>>>);
 impl Workers {
     pub(crate) fn report(&self, channel: ChannelId, now: Timestamp, worker: &str, so_far: &str) {
         let work = Work { worker: worker.into(), so_far: end_of(so_far).into(), at: now };
-        let mut channels = self.lock();
+        let mut channels = locked(&self.0);
         if channels.len() >= CHANNELS_MAX && !channels.contains_key(&channel) {
             forget_oldest(&mut channels, now);
         }
@@ -70,15 +71,11 @@ impl Workers {
 
     /// Returns the workers of a channel, by name.
     pub(crate) fn of(&self, channel: ChannelId, now: Timestamp) -> Vec<Work> {
-        let channels = self.lock();
+        let channels = locked(&self.0);
         let known = channels.get(&channel).into_iter().flatten();
         let mut shown: Vec<Work> = known.filter(|work| is_shown(work, now)).cloned().collect();
         shown.sort_by(|a, b| a.worker.cmp(&b.worker));
         shown
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ChannelId, Vec<Work>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -140,7 +137,7 @@ mod tests {
                 workers.report(ChannelId::new(channel), at(7), &worker.to_string(), &long);
             }
         }
-        assert_eq!(workers.lock().len(), CHANNELS_MAX);
+        assert_eq!(locked(&workers.0).len(), CHANNELS_MAX);
         assert_eq!(told(&workers, 0, at(7)), [], "the oldest channel is forgotten");
         let newest = told(&workers, 1_999, at(7));
         assert_eq!(newest.len(), WORKERS_MAX);

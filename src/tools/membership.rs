@@ -25,9 +25,9 @@ impl Tools {
         caller: &Caller,
         named: Vec<UserId>,
     ) -> Result<Membership, ToolError> {
-        let registry = &self.dirigent.runtime.registry;
-        let own = registry.key(&caller.agent).and_then(|key| registry.directory().user(key));
-        let moderator = registry.moderator();
+        let directory = self.dirigent.runtime.registry.directory();
+        let own = directory.key(&caller.agent).and_then(|key| directory.user(key));
+        let moderator = directory.moderator();
         // A model wrote the list, so its length does not decide how much memory is taken.
         let mut users: Vec<UserId> = Vec::with_capacity(named.len().min(AGENTS_MAX));
         for user in named.into_iter().chain(own).filter(|user| Some(*user) != moderator) {
@@ -41,8 +41,8 @@ impl Tools {
         }
         let (mut agents, mut unregistered) = (Vec::new(), Vec::new());
         for user in &users {
-            match registry.of_user(*user).and_then(|key| registry.name(key)) {
-                Some(agent) => agents.push(agent),
+            match directory.of_user(*user).and_then(|key| directory.name(key)) {
+                Some(agent) => agents.push(agent.clone()),
                 None => unregistered.push(*user),
             }
         }

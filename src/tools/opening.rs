@@ -41,7 +41,7 @@ impl Tools {
     /// there.
     pub(super) async fn moderated(&self, guild: GuildId) -> Result<bool, ToolError> {
         let shared = &self.dirigent.runtime;
-        let moderator = shared.registry.moderator().ok_or(ToolError::NotRunning)?;
+        let moderator = shared.registry.directory().moderator().ok_or(ToolError::NotRunning)?;
         let asked = shared.retry(|| self.guild_api.is_administrator(guild, moderator)).await;
         asked.map_err(|error| {
             if is_absent(&error) { ToolError::ModeratorMissing } else { ToolError::Failed(error) }

@@ -63,7 +63,7 @@ impl Tools {
         self.dirigent.live().await?;
         let shared = &self.dirigent.runtime;
         // The moderator's own messages would count as this agent's.
-        if shared.registry.moderator() == Some(discord_user_id) {
+        if shared.registry.directory().moderator() == Some(discord_user_id) {
             return Err(ToolError::ModeratorAccount);
         }
         self.check_account(caller, discord_user_id).await?;

@@ -132,8 +132,8 @@ fn of_what_others_said_the_newest_come_and_the_rest_is_counted() {
     (1..=9).for_each(|id| inbox.remember(if id == 2 { word(id) } else { chatter(id) }));
     let bounds = Bounds { messages: 3, ..WIDE };
     let handout = inbox.hand_out(ONE, turn(1), None, bounds, false).unwrap();
-    let ids: Vec<_> = handout.messages.iter().map(|message| message.id.get()).collect();
-    assert_eq!((ids, handout.left_out, handout.lost), (vec![2, 8, 9], 6, 0));
+    let ids: Vec<_> = handout.brought.messages.iter().map(|message| message.id.get()).collect();
+    assert_eq!((ids, handout.brought.left_out, handout.brought.lost), (vec![2, 8, 9], 6, 0));
 }
 
 /// WD1
@@ -154,7 +154,7 @@ fn what_left_memory_is_read_again_once_for_all_agents() {
     inbox.texts_mut().read(span(101, 300), (101..=298).map(word).collect());
     for agent in [ONE, AgentKey::new(2)] {
         let handout = inbox.hand_out(agent, turn(1), None, WIDE, false).unwrap();
-        assert_eq!((handout.messages.len(), handout.lost), (299, 2));
+        assert_eq!((handout.brought.messages.len(), handout.brought.lost), (299, 2));
         inbox.handed(handout);
         inbox.ended_well(agent, true);
     }
@@ -170,7 +170,7 @@ fn what_cannot_be_read_stays_for_the_next_turn() {
     inbox.remember(word(21));
     assert_eq!(inbox.hand_out(ONE, turn(1), None, WIDE, false).unwrap_err(), span(6, 20));
     let handout = inbox.hand_out(ONE, turn(1), None, WIDE, true).unwrap();
-    assert_eq!(handout.messages.len(), 1);
+    assert_eq!(handout.brought.messages.len(), 1);
     inbox.handed(handout);
     inbox.ended_well(ONE, true);
     assert_eq!(inbox.hand_out(ONE, turn(2), None, WIDE, false).unwrap_err(), span(6, 20));
@@ -189,11 +189,15 @@ fn an_agent_that_fails_is_handed_the_same_again_three_times_and_then_does_withou
         inbox.remember(word(10 * number));
     }
     let handout = inbox.hand_out(ONE, turn(5), None, WIDE, false).unwrap();
-    assert_eq!((handout.lost, handout.messages.len()), (1, 4), "what came since is handed to it");
+    assert_eq!(
+        (handout.brought.lost, handout.brought.messages.len()),
+        (1, 4),
+        "what came since is handed to it"
+    );
     inbox.handed(handout);
     inbox.ended_well(ONE, true);
     let handout = inbox.hand_out(ONE, turn(6), None, WIDE, false).unwrap();
-    assert_eq!((handout.lost, handout.messages.len()), (0, 0), "told once");
+    assert_eq!((handout.brought.lost, handout.brought.messages.len()), (0, 0), "told once");
 }
 
 /// A turn that had no room for a word does not forget how often the agent failed with it.
@@ -230,7 +234,7 @@ fn an_agents_own_post_is_no_answer_to_what_it_was_not_handed() {
     let mut later = Inbox::restored(behind, None, newest, listed);
     later.texts_mut().read(span(3, 4), vec![word(3), own(4)]);
     let handout = later.hand_out(ONE, turn(2), Some(UserId::new(101)), WIDE, false).unwrap();
-    assert_eq!(handout.messages.len(), 1);
+    assert_eq!(handout.brought.messages.len(), 1);
 }
 
 #[test]
@@ -240,13 +244,13 @@ fn a_new_agent_is_handed_what_was_said_of_late_and_what_no_agent_was_handed() {
     let two = AgentKey::new(2);
     inbox.meet(two);
     let handout = inbox.hand_out(two, turn(1), None, WIDE, false).unwrap();
-    assert_eq!(handout.messages.len(), 80, "no agent was handed them");
+    assert_eq!(handout.brought.messages.len(), 80, "no agent was handed them");
     call(&mut inbox, 1, WIDE);
     inbox.ended_well(ONE, true);
     let three = AgentKey::new(3);
     inbox.meet(three);
     let handout = inbox.hand_out(three, turn(1), None, WIDE, false).unwrap();
-    assert_eq!(handout.messages.len(), super::super::texts::KEPT);
+    assert_eq!(handout.brought.messages.len(), super::super::texts::KEPT);
 }
 
 /// A process ended between the wake for these words and the first turn of an agent that had been absent until then.

@@ -138,7 +138,7 @@ fn a_room_that_waits_without_a_deadline_is_noticed() {
 #[test]
 fn a_room_that_says_that_another_process_has_it_is_noticed() {
     let mut world = world();
-    world.room.closing().abandon(world.now);
+    world.room.abandon(world.now);
     world.watch();
     assert!(world.books.broken.is_some_and(|why| why.contains("another process")));
 }

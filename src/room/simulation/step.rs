@@ -234,7 +234,7 @@ impl World {
         let view = self.room.look().machine().view();
         let granted = view.phase() == PhaseKind::Granted
             && view.speaker().is_some_and(|agent| self.is_hosted(agent));
-        let is_waiting = |active: &Active| active.calls.is_waiting();
+        let is_waiting = |active: &Active| active.calls.waiting().is_some();
         let called = self.room.active.as_deref().is_some_and(is_waiting);
         let called = called && !self.room.look().waits_for_call();
         let stored = self.room.look().commit().is_clean();

@@ -47,9 +47,8 @@ async fn the_driver_can_be_called_again_for_a_room_that_left_memory() {
     let (channel, runtime) = (ChannelId::new(7), &dirigent.runtime);
     let room = Room::new(channel, runtime.rules.config(), 0, 0, runtime.clock.now());
     let cell = Arc::new(RoomCell::new(room, Epochs::default()));
-    runtime.schedule.call_driver(&cell, &mut cell.lock());
-    let performer = runtime.performer();
-    Loop::new(runtime, &performer, driver.ready).serve(&cell);
+    runtime.call_driver(&cell, &mut cell.lock());
+    Loop::new(runtime, driver.ready).serve(&cell);
     assert!(!cell.lock().is_ready);
 }
 
@@ -59,8 +58,7 @@ async fn what_is_over_at_once_follows_at_once_up_to_a_bound() {
         let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
         let runtime = &dirigent.runtime;
         let room = published(runtime);
-        let performer = runtime.performer();
-        let mut driver = Loop::new(runtime, &performer, driver.ready);
+        let mut driver = Loop::new(runtime, driver.ready);
         // The mode is stored, and then the members are read.
         driver.look_at(room.again(), None, true, None);
         assert_eq!(driver.over.len(), 1, "the commit");
@@ -82,8 +80,8 @@ async fn what_a_room_began_ends_in_it_although_its_channel_was_erased_and_made_a
             room.backfill();
         })
     };
-    let (room, performer) = (publish(), runtime.performer());
-    let mut driver = Loop::new(runtime, &performer, driver.ready);
+    let room = publish();
+    let mut driver = Loop::new(runtime, driver.ready);
     assert!(runtime.rooms.forget(channel));
     let anew = publish();
     driver.look_at(room.again(), None, true, None);
@@ -98,8 +96,8 @@ async fn what_a_room_began_ends_in_it_although_its_channel_was_erased_and_made_a
 async fn the_driver_wakes_when_a_line_moves_and_passes_over_rooms_that_left_memory() {
     let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
     let runtime = &dirigent.runtime;
-    let (room, performer) = (published(runtime), runtime.performer());
-    let mut driver = Loop::new(runtime, &performer, driver.ready);
+    let room = published(runtime);
+    let mut driver = Loop::new(runtime, driver.ready);
     let now = runtime.clock.now();
     driver.deaf_at = None;
     let gone = Claim::new(ChannelId::new(9), AccountKey::Moderator, ClaimKind::Read);
@@ -152,8 +150,7 @@ async fn a_time_that_was_read_before_another_thread_told_the_room_a_later_one_is
     let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
     let runtime = &dirigent.runtime;
     let (room, now) = (published(runtime), runtime.clock.now());
-    let performer = runtime.performer();
-    let mut driver = Loop::new(runtime, &performer, driver.ready);
+    let mut driver = Loop::new(runtime, driver.ready);
     let read = now.saturating_sub(Duration::from_secs(60));
     driver.look_at(room.again(), None, true, Some(read));
     assert!(
@@ -188,13 +185,13 @@ async fn a_channel_that_comes_into_memory_while_a_gap_is_told_opens_it_when_it_i
     // `reconnected` went through the channels in memory before this one was there.
     runtime.gap_epoch.fetch_add(1, Ordering::AcqRel);
     let reads = discord.reads.load(Ordering::SeqCst);
-    Backfilling { runtime: &runtime }.bring_up_to_date(vec![channel], Runtime::tell_gap).await;
+    runtime.bring_up_to_date(vec![channel], Runtime::tell_gap).await;
     // A channel in memory reads when the driver looks at it.
     let read = room.wait_for(Awaited::NoGap);
     read.await.unwrap();
     assert_eq!(discord.reads.load(Ordering::SeqCst), reads + 1);
     assert!(!room.lock().room.look().has_gap());
-    Backfilling { runtime: &runtime }.bring_up_to_date(vec![channel], Runtime::tell_gap).await;
+    runtime.bring_up_to_date(vec![channel], Runtime::tell_gap).await;
     assert_eq!(discord.reads.load(Ordering::SeqCst), reads + 1, "once");
 }
 
@@ -273,7 +270,7 @@ async fn who_waits_for_a_room_that_was_taken_over_is_told_at_once_that_it_is_in_
     let newest = state.room.look().commit().newest();
     let mut stored = state.wait_for(Awaited::Stored(newest));
     assert_eq!(stored.try_recv(), Err(TryRecvError::Empty));
-    state.room.closing().abandon(Timestamp::from_millis(0));
+    state.room.abandon(Timestamp::from_millis(0));
     state.release_waiters();
     assert_eq!(stored.try_recv(), Err(TryRecvError::Closed));
 }

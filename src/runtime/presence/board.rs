@@ -1,13 +1,14 @@
 //! Knows which agents are online, with its lock and clock.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use dirigent_core::{AgentKey, Input, Timestamp, TurnId};
 
 use super::{FailedCalls, Presence};
 use crate::runtime::events::Failed;
 use crate::settings::Heartbeat;
+use crate::values::sync::locked;
 use crate::{ChannelId, Clock};
 
 pub(crate) struct PresenceBoard {
@@ -31,7 +32,7 @@ impl PresenceBoard {
 
     /// Locks the agents' presence. While it is locked, no other lock may be taken.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Presence> {
-        self.presence.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.presence)
     }
 
     /// Records that the agent asked to speak or ended a run.
