@@ -27,12 +27,25 @@
   };
   const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "medium" });
   const today = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+  // The times of a score, with their days if it has several.
+  const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+  const dayAndTime = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+  const scoreTimes = (root) => {
+    for (const score of root.querySelectorAll(".score")) {
+      const all = [...score.querySelectorAll(".time")];
+      const areOfOneDay = all.every((time) => !time.classList.contains("days"));
+      for (const time of all) time.textContent = (areOfOneDay ? today : dayAndTime).format(Number(time.dataset.at));
+      const zone = score.querySelector(".zone");
+      if (zone) zone.textContent = areOfOneDay ? day.format(Number(all[0].dataset.at)) : "";
+    }
+  };
   const times = (root) => {
     for (const time of root.querySelectorAll("time[data-at]")) {
       const at = new Date(Number(time.dataset.at));
       time.dateTime = at.toISOString();
       time.textContent = (at.toDateString() === new Date().toDateString() ? today : clock).format(at);
     }
+    scoreTimes(root);
     for (const time of root.querySelectorAll("time[data-since]")) time.textContent = `for ${passed(Number(time.dataset.since))}`;
     for (const time of root.querySelectorAll("time[data-until]")) time.textContent = left(Number(time.dataset.until));
   };

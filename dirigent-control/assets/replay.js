@@ -16,10 +16,19 @@
     return `${h === "00" ? "" : h + ":"}${m}:${s}.${String(Math.floor(millis % 1000)).padStart(3, "0")}`;
   };
 
+  const does = {
+    granted: "has the floor and has not started", running: "is thinking", delivering: "has its reply, which is being posted",
+    confirming: "has spoken; its message is on the way", continuing: "has spoken and goes on",
+    waiting: "waits until a person was answered",
+  };
+  const rests = {
+    dormant: "it is quiet", refreshing: "the member list is being read", unknown: "the member list was never read",
+    disabled: "turns are not kept", dead: "agents are not woken", archived: "the channel is archived",
+  };
   const sentence = (state) => {
     const pause = state.pause ? `, ${state.pause}` : "";
-    if (state.speaker) return `${state.speaker} has the floor: ${state.phase}${pause}.`;
-    return state.silence ? `No agent speaks: ${state.silence}.` : `No agent has the floor: ${state.phase}${pause}.`;
+    if (state.speaker) return `${state.speaker} ${does[state.phase] ?? `has the floor: ${state.phase}`}${pause}.`;
+    return `No agent speaks: ${state.silence ?? `${rests[state.phase] ?? state.phase}${pause}`}.`;
   };
 
   const agentRow = (agent, speaker) =>

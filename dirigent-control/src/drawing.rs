@@ -30,6 +30,7 @@ mod ring;
 mod score;
 mod style;
 mod svg;
+mod when;
 
 pub use replay::{Frame, FrameAgent, FrameEvent, FrameState, Replay};
 pub use ring::{Ring, RingSeat, SeatMark};

@@ -116,13 +116,87 @@ fn labels_of_a_score_never_overlap() {
             let middle: f64 = of("x").parse().unwrap();
             rows.entry(of("y").to_owned()).or_default().push((middle - half, middle + half));
         }
-        assert!(rows.len() >= 3, "{rows:?}");
+        assert!(rows.len() >= 4, "{rows:?}");
+        let width: f64 =
+            svg.split("width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+        let cut = rows.values().flatten().find(|(from, to)| *from < 0.0 || *to > width);
+        assert_eq!(cut, None, "{count} within {width}");
+        let times = &rows["15"];
+        assert!(times.len() >= 2 && times.len() <= 100, "{count}: {times:?}");
         for (y, labels) in rows {
             assert!(
                 labels.windows(2).all(|pair| pair[0].1 < pair[1].0),
                 "{count} at {y}: {labels:?}"
             );
         }
+    }
+}
+
+fn times_of(svg: &str) -> Vec<(u64, String)> {
+    let texts = svg.split("class=\"time").skip(1).map(|it| it.split("</text>").next().unwrap());
+    let time = |text: &str| {
+        let at = text.split("data-at=\"").nth(1).unwrap().split('"').next().unwrap();
+        (at.parse().unwrap(), text.rsplit('>').next().unwrap().to_owned())
+    };
+    texts.map(time).collect()
+}
+
+/// A reader sees when something happened: a few times, from the oldest to the newest, with their day and zone.
+#[test]
+fn a_score_has_a_clock() {
+    use dirigent::ports::Timestamp;
+    use dirigent_control::drawing::{Note, NoteKind};
+    let mut score = score();
+    // 15 January 2027, 08:00:00 UTC.
+    let at = |seconds: u64| Timestamp::from_millis((1_800_000_000 + seconds) * 1_000);
+    let speech = |from| Note { from: at(from), to: at(from + 2), kind: NoteKind::Speech };
+    (score.words, score.barlines) = (Vec::new(), Vec::new());
+    score.staves[0].notes = [0, 10, 3_600].map(speech).to_vec();
+    score.staves[1].notes = [1, 20, 3_610].map(speech).to_vec();
+    for svg in [score.svg(), score.file()] {
+        let times = times_of(&svg);
+        let of = |seconds: u64| at(seconds).as_millis();
+        assert_eq!(times.first().unwrap(), &(of(0), "08:00:00".to_owned()));
+        assert_eq!(times.last().unwrap(), &(of(3_612), "09:00:12".to_owned()));
+        assert!(times.contains(&(of(3_600), "09:00:00".to_owned())), "after the fold: {times:?}");
+        assert!(times.is_sorted() && (3..=8).contains(&times.len()), "{times:?}");
+        assert!(svg.contains(">15 Jan 2027, UTC</text>"), "{svg}");
+    }
+    // No time stands twice.
+    let mut short = score.clone();
+    short.staves[0].notes = vec![Note { from: at(0), to: at(0), kind: NoteKind::Speech }];
+    let later = Timestamp::from_millis(at(0).as_millis() + 300);
+    short.staves[1].notes = vec![Note { from: later, to: later, kind: NoteKind::Speech }];
+    assert_eq!(times_of(&short.file()).len(), 1);
+    // A score of several days names them.
+    score.staves[1].notes = [1, 20, 100_000].map(speech).to_vec();
+    let svg = score.file();
+    let times = times_of(&svg);
+    assert_eq!(times.first().unwrap().1, "15 Jan, 08:00");
+    assert_eq!(times.last().unwrap().1, "16 Jan, 11:46");
+    assert!(svg.contains(">UTC</text>"), "{svg}");
+    assert!(times_of(&Score::of(&[], |_| None, None).svg()).is_empty());
+}
+
+/// The names of agents in any script stand whole beside their lines, or are cut between characters.
+#[test]
+fn names_in_any_script_stay_within_their_column() {
+    let mut score = score();
+    let family = "👩\u{200d}👩\u{200d}👧\u{200d}👦";
+    for (name, shown) in [
+        ("編集長", "編集長"),
+        ("編集長と詩人と批評家", "編集長と詩人と…"),
+        ("क्षत्रिय कवि", "क्षत्रिय कवि"),
+        ("🚀🚀🚀🚀🚀🚀🚀🚀", "🚀🚀🚀🚀🚀…"),
+        (&*family.repeat(7), &*format!("{}…", family.repeat(5))),
+        ("🇩🇪🇯🇵🇫🇷🇧🇷🇮🇳🇰🇷🇨🇦", "🇩🇪🇯🇵🇫🇷🇧🇷🇮🇳…"),
+    ] {
+        score.staves[0].name = name.to_owned();
+        let file = score.file();
+        let names: Vec<_> = file.split("class=\"name\"").skip(1).collect();
+        let first = names[1].split_once('>').unwrap().1.split('<').next().unwrap();
+        assert_eq!(first, shown);
+        assert!(score.sheet().contains(&format!("<span dir=\"auto\">{name}</span>")));
     }
 }
 
@@ -235,6 +309,8 @@ fn a_replay_says_at_each_step_who_was_asked_who_was_denied_and_why() {
     assert_eq!(denied.events[0].words, "denied: pm has the floor");
     let state = &replay.states[denied.state];
     assert_eq!((state.phase, state.speaker.as_deref()), ("running", Some("pm")));
+    let told = replay.frames.iter().flat_map(|frame| &frame.events);
+    assert!(told.into_iter().any(|event| event.words == "is told: your turn"));
     let dev = state.agents.iter().find(|agent| agent.name == "dev").unwrap();
     assert!(!dev.may_speak);
     assert_eq!(dev.why, "another agent has the floor");

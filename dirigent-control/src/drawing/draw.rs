@@ -4,19 +4,23 @@ use std::fmt;
 
 use crate::drawing::axis::Axis;
 use crate::drawing::score::{Barline, Note, NoteKind, Score, Stave};
-use crate::drawing::svg::{Svg, escaped, short};
+use crate::drawing::svg::{Svg, columns, escaped, short};
+use crate::drawing::when::When;
 
 /// The room for names to the left of the moments.
 pub(crate) const MARGIN: f64 = 132.0; // assets/score.css has its width, too
 /// The left edge of the labels below notes and lines.
-const LABELS_FROM: f64 = MARGIN - 12.0;
+const LABELS_FROM: f64 = MARGIN - 8.0;
 const RIGHT: f64 = 28.0;
-const TOP: f64 = 26.0;
+/// The middle of the first line. Above it are the times.
+const TOP: f64 = 26.0 + TIMES;
+/// The height of the row of times. The names on a page begin below it.
+const TIMES: f64 = 22.0; // assets/score.css has it, too
 /// The distance from one stave to the next.
 const STAVE: f64 = 46.0;
 /// The height of the two rows of labels below the last line. The first row has ends, and the second one has waits.
 const BOTTOM: f64 = 40.0;
-const NAME_COLUMNS: usize = 16;
+const NAME_COLUMNS: f64 = 16.0;
 /// The name of the line with the messages of people.
 pub(crate) const PEOPLE: &str = "People";
 /// The width of a character in small text.
@@ -38,6 +42,8 @@ pub(crate) fn svg(score: &Score, axis: &Axis, style: Option<&str>) -> String {
     // A page is opened at the end of the score. So on a phone only the newest part may be visible there.
     let min = if style.is_some() { 640.0 } else { 300.0 };
     // The size is in whole pixels, because browsers and librsvg round fractions differently.
+    // Two times have room in every score.
+    let min = f64::max(min, LABELS_FROM + 2.0 * room_of_time(is_one_day(axis)));
     let width = (MARGIN + axis.width() + RIGHT).max(min).ceil();
     let rows = f64::from(u32::try_from(score.staves.len()).unwrap_or(u32::MAX)) + 1.0;
     let height = TOP + rows * STAVE + BOTTOM - STAVE / 2.0;
@@ -61,8 +67,9 @@ pub(crate) fn svg(score: &Score, axis: &Axis, style: Option<&str>) -> String {
         svg.empty("rect", &[("class", &"paper"), ("width", &"100%"), ("height", &"100%")]);
     }
     let last = height - BOTTOM;
+    times(&mut svg, axis, (width, last));
     folds(&mut svg, axis, last);
-    barlines(&mut svg, score, axis, last);
+    barlines(&mut svg, score, axis, (width, last));
     people(&mut svg, score, axis, width);
     for (at, stave) in (1_u32..).zip(&score.staves) {
         let y = TOP + f64::from(at) * STAVE;
@@ -74,7 +81,7 @@ pub(crate) fn svg(score: &Score, axis: &Axis, style: Option<&str>) -> String {
             ("class", &"playhead"),
             ("x1", &0),
             ("x2", &0),
-            ("y1", &Px(TOP - 14.0)),
+            ("y1", &Px(TIMES)),
             ("y2", &Px(last + 8.0)),
             ("visibility", &"hidden"),
         ],
@@ -113,6 +120,52 @@ fn summary(score: &Score) -> String {
     let parts: Vec<_> = parts.collect();
     let words = score.words.len();
     format!("Score of the channel. People wrote {words} times. {}.", parts.join("; "))
+}
+
+/// Draws the times above the lines, and the day beside them. A page shows them as the visitor's own.
+fn times(svg: &mut Svg, axis: &Axis, (width, last): (f64, f64)) {
+    let Some((from, _)) = axis.ends() else { return };
+    let (from, is_one_day) = (When::of(from), is_one_day(axis));
+    let side = Px(MARGIN - 20.0);
+    let zone = if is_one_day { format!("{}, UTC", from.day_and_year()) } else { "UTC".to_owned() };
+    let attributes: [(&str, &dyn fmt::Display); 4] =
+        [("class", &"zone"), ("x", &side), ("y", &"15"), ("text-anchor", &"end")];
+    svg.text("text", &attributes, &zone);
+    let mut before = String::new();
+    for (at, middle) in
+        axis.labelled(room_of_time(is_one_day), (LABELS_FROM - MARGIN, width - MARGIN))
+    {
+        let when = When::of(at);
+        let label = if is_one_day { when.time.clone() } else { when.day_and_time() };
+        if label == before {
+            continue;
+        }
+        before.clone_from(&label);
+        let (x, middle) = (MARGIN + axis.place(at), MARGIN + middle);
+        // From the label, which may stand a little beside its moment, and through all lines.
+        let d = format!("M{} 19L{} 26V{}", Px(middle), Px(x), Px(last));
+        svg.empty("path", &[("class", &"tick"), ("d", &d)]);
+        let millis = at.as_millis();
+        let attributes: [(&str, &dyn fmt::Display); 5] = [
+            ("class", &(if is_one_day { "time" } else { "time days" })),
+            ("data-at", &millis),
+            ("x", &Px(middle)),
+            ("y", &"15"),
+            ("text-anchor", &"middle"),
+        ];
+        svg.text("text", &attributes, &label);
+    }
+}
+
+/// Returns true if all moments are of one day in UTC.
+fn is_one_day(axis: &Axis) -> bool {
+    let day = |at| When::of(at).day_and_year();
+    axis.ends().is_none_or(|(from, to)| day(from) == day(to))
+}
+
+/// Returns the width of a time, with the gap to the next one.
+fn room_of_time(is_one_day: bool) -> f64 {
+    APART + small_width(if is_one_day { When::WIDEST_TIME } else { When::WIDEST_DAY_AND_TIME })
 }
 
 fn folds(svg: &mut Svg, axis: &Axis, last: f64) {
@@ -155,10 +208,13 @@ fn long(millis: u64) -> String {
     }
 }
 
-fn barlines(svg: &mut Svg, score: &Score, axis: &Axis, last: f64) {
+fn barlines(svg: &mut Svg, score: &Score, axis: &Axis, (width, last): (f64, f64)) {
     let x_of = |line: &Barline| MARGIN + axis.place(line.at);
-    // The names cover everything to the left of the lines.
-    let middle_of = |line: &Barline| x_of(line).max(LABELS_FROM + small_width(&line.why) / 2.0);
+    // The names cover everything to the left of the lines, and the picture ends to the right of them.
+    let middle_of = |line: &Barline| {
+        let half = small_width(&line.why) / 2.0;
+        x_of(line).min(width - half).max(LABELS_FROM + half)
+    };
     // The newest end comes first, because it explains the silence.
     let mut row = LabelRow::from_right();
     let mut takes = |line: &Barline| line.is_end && row.takes(middle_of(line), &line.why);
@@ -304,5 +360,5 @@ fn hairline(svg: &mut Svg, y: f64, width: f64) {
 }
 
 fn small_width(text: &str) -> f64 {
-    f64::from(u32::try_from(text.chars().count()).unwrap_or(u32::MAX)) * SMALL_CHAR
+    columns(text) * SMALL_CHAR
 }

@@ -267,14 +267,19 @@ fn line(entry: &TraceEntry, name: &impl Fn(AgentKey) -> String) -> FrameEvent {
         let words = ChannelEvent { channel, agent, transition: *transition }.to_string();
         return FrameEvent { agent: None, kind, words };
     }
-    let words = if let TraceEvent::Allowed(reason) = entry.event {
+    let told = || entry.event.words(|key| Some(name(key))).replace("->", "→").replace(" - ", ": ");
+    let words = if let TraceEvent::Triggered { .. } = entry.event {
+        format!("is told: {}", told())
+    } else if let TraceEvent::Ended(_) = entry.event {
+        format!("is done: {}", told())
+    } else if let TraceEvent::Allowed(reason) = entry.event {
         format!("may run: {reason}")
     } else if let TraceEvent::Denied(Reason::NotYourTurn { speaker }) = entry.event {
         format!("denied: {} has the floor", name(speaker))
     } else if let TraceEvent::Denied(reason) = entry.event {
         format!("denied: {reason}")
     } else {
-        entry.event.words(|key| Some(name(key))).replace("->", "→").replace(" - ", ": ")
+        told()
     };
     FrameEvent { agent: entry.agent.map(name), kind, words }
 }

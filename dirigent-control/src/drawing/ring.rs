@@ -113,7 +113,7 @@ impl Ring {
             #[rustfmt::skip]
             svg.text("text", &[
                 ("class", &class), ("x", &middle_x), ("y", &y), ("text-anchor", &"middle"),
-            ], &short(text, 20));
+            ], &short(text, 20.0));
         }
         let count = f64::from(u32::try_from(self.seats.len().max(1)).unwrap_or(u32::MAX));
         for (at, seat) in (0_u32..).zip(&self.seats) {
@@ -162,7 +162,7 @@ fn draw_seat(svg: &mut Svg, seat: &RingSeat, angle: f64, is_told: bool) {
         let (name_x, name_y, state_y) = (left, top, top + 13.0);
         let name: [(&str, &dyn std::fmt::Display); 4] =
             [("class", &"name"), ("x", &name_x), ("y", &name_y), ("text-anchor", &anchor)];
-        svg.text("text", &name, &short(&seat.name, 14));
+        svg.text("text", &name, &short(&seat.name, 14.0));
         let state: [(&str, &dyn std::fmt::Display); 4] =
             [("class", &"how"), ("x", &name_x), ("y", &state_y), ("text-anchor", &anchor)];
         svg.text("text", &state, seat.mark.words());
