@@ -288,7 +288,18 @@ async fn a_thousand_channels_are_paged_and_those_that_need_a_person_come_first()
     assert!(at(">zoo<") < at(">room-000<"), "it needs a person");
     assert!(first.contains("A budget is spent"));
     assert!(first.contains("Page 1 of 4 · 121 channels") && !first.contains(">room-060<"));
+    // PG11: from any page to the ends, and not one by one.
+    let far = |text: &str| {
+        let links =
+            text.split("To page").nth(1).unwrap_or_default().split("</span>").next().unwrap();
+        let pages = links.split("page=").skip(1).map(|link| link.split('"').next().unwrap());
+        pages.map(|page| page.parse::<usize>().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(far(&first), [4]);
+    let last = fixture.page("/dirigent?page=4", VIEWER).await.text;
+    assert!(last.contains("Page 4 of 4") && far(&last) == [1], "{last}");
     let second = fixture.page("/dirigent?page=2", VIEWER).await.text;
+    assert_eq!(far(&second), [4]);
     assert!(second.contains(">room-060<") && !second.contains(">room-000<"));
     let found = fixture.page("/dirigent?find=ROOM-07&show=", VIEWER).await.text;
     assert!(found.contains(">room-070<") && !found.contains(">room-060<"));

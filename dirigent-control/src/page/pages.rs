@@ -1,5 +1,6 @@
 //! The pages for people.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,6 +131,15 @@ pub(crate) struct Turning<'a> {
     pub(crate) base: &'a str,
     pub(crate) query: &'a Query,
     pub(crate) look: &'a Overview,
+}
+
+impl Turning<'_> {
+    /// Returns the pages that are further away than the next one and the one before: the ends, and some on the way.
+    fn far(&self) -> BTreeSet<usize> {
+        let (page, last) = (self.look.page, self.look.pages);
+        let all = [1, page.saturating_sub(50), page.saturating_sub(10), page + 10, page + 50, last];
+        all.into_iter().filter(|to| (1..=last).contains(to) && to.abs_diff(page) > 1).collect()
+    }
 }
 
 #[derive(Template)]

@@ -333,7 +333,9 @@ impl ChannelLook {
         let listed = self.agents.iter().filter(|agent| agent.is_listed);
         let seats = listed.map(|agent| RingSeat { name: agent.name.clone(), mark: mark(agent) });
         let row = &self.channel;
-        let doing = &*row.doing;
+        // The ring has room for the first part, for example of "has spoken; its message is on the way".
+        let doing = row.doing.split("; ").next().unwrap_or_default();
+        let doing = doing.split(" and ").next().unwrap_or_default();
         let (middle, below) = match (&row.speaker, row.pause.as_deref()) {
             (Some(speaker), None) => (speaker.clone(), doing),
             (_, Some(pause)) => (pause.to_owned(), "no agent speaks"),
