@@ -17,16 +17,26 @@ pub(crate) enum Look {
     Light,
     Dark,
     Phone,
+    DarkPhone,
 }
 
 impl Look {
-    pub(crate) const ALL: [Self; 3] = [Self::Light, Self::Dark, Self::Phone];
+    pub(crate) const ALL: [Self; 4] = [Self::Light, Self::Dark, Self::Phone, Self::DarkPhone];
+
+    pub(crate) const fn is_phone(self) -> bool {
+        matches!(self, Self::Phone | Self::DarkPhone)
+    }
+
+    const fn is_dark(self) -> bool {
+        matches!(self, Self::Dark | Self::DarkPhone)
+    }
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Light => "light",
             Self::Dark => "dark",
             Self::Phone => "phone",
+            Self::DarkPhone => "phone-dark",
         }
     }
 }
@@ -44,7 +54,7 @@ impl Visitor {
         let mut options = json!({
             "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1280,900"],
         });
-        if look == Look::Phone {
+        if look.is_phone() {
             let metrics = json!({ "width": 390, "height": 844, "pixelRatio": 2.0, "touch": true });
             options["mobileEmulation"] = json!({ "deviceMetrics": metrics });
         }
@@ -56,7 +66,7 @@ impl Visitor {
             .connect(&server.driver)
             .await?;
         let visitor = Self { client, axe };
-        if look == Look::Dark {
+        if look.is_dark() {
             let features = json!([{ "name": "prefers-color-scheme", "value": "dark" }]);
             visitor.devtools("Emulation.setEmulatedMedia", json!({ "features": features })).await?;
         }

@@ -47,7 +47,7 @@ struct Options {
     /// The script of axe-core; without it accessibility is not looked at.
     #[arg(long)]
     axe: Option<PathBuf>,
-    /// Take pictures of each page, light, dark and on a phone, into this folder.
+    /// Take pictures of each page into this folder: light and dark, on a desk and on a phone.
     #[arg(long)]
     screenshots: Option<PathBuf>,
     /// The recording that is scrubbed from a file.

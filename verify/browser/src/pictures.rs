@@ -111,19 +111,20 @@ pub(crate) async fn take(visitor: &Visitor, server: &Server, look: Look, folder:
 }
 
 async fn picture(visitor: &Visitor, look: Look, to: &Path) -> Result {
-    let size = "return [innerWidth, Math.min(2200, document.documentElement.scrollHeight)]";
+    let size =
+        "return [innerWidth, innerHeight, Math.min(5000, document.documentElement.scrollHeight)]";
     let size = visitor.js(size, Vec::new()).await?;
     // The window as tall as the page, so that what stands at the window's end does not lie over its middle.
-    if look != Look::Phone {
-        let metrics =
-            json!({ "width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": false });
-        visitor.devtools("Emulation.setDeviceMetricsOverride", metrics).await?;
-    }
-    let clip = json!({ "x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1 });
+    let (scale, is_phone) = (if look.is_phone() { 2 } else { 1 }, look.is_phone());
+    let tall = |height: &Value| json!({ "width": size[0], "height": height, "deviceScaleFactor": scale, "mobile": is_phone });
+    visitor.devtools("Emulation.setDeviceMetricsOverride", tall(&size[2])).await?;
+    let clip = json!({ "x": 0, "y": 0, "width": size[0], "height": size[2], "scale": 1 });
     let parameters = json!({ "captureBeyondViewport": true, "clip": clip });
     let taken = visitor.devtools("Page.captureScreenshot", parameters).await?;
     let data = taken["data"].as_str().ok_or("no picture")?;
-    if look != Look::Phone {
+    if is_phone {
+        visitor.devtools("Emulation.setDeviceMetricsOverride", tall(&size[1])).await?;
+    } else {
         visitor.devtools("Emulation.clearDeviceMetricsOverride", json!({})).await?;
     }
     std::fs::write(to, base64::engine::general_purpose::STANDARD.decode(data)?)?;

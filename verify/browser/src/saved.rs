@@ -9,7 +9,7 @@ use crate::Result;
 use crate::browser::Visitor;
 use crate::server::Server;
 
-/// No label is smaller than 11 px, and none lies over another one.
+/// No label is smaller than 11 px, none lies over another one or is cut by the drawing's edge, and a few say when it was.
 pub(crate) async fn labels(visitor: &Visitor, server: &Server) -> Result {
     for channel in ["design-review", "naming-the-queue", "copy-desk"] {
         visitor.open(server, channel).await?;
@@ -18,12 +18,18 @@ pub(crate) async fn labels(visitor: &Visitor, server: &Server) -> Result {
                     const boxes = labels.map((text) => [text.textContent, text.getBoundingClientRect()]); \
                     const over = boxes.flatMap(([name, a], at) => boxes.slice(at + 1).filter(([, b]) => \
                         a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3).map(([other]) => `${name} and ${other}`)); \
-                    return [labels.length, small.map((text) => text.textContent), over]";
+                    const cut = [...document.querySelectorAll('#score svg text')].map((text) => [text, text.getBoundingClientRect(), text.ownerSVGElement.getBoundingClientRect()]) \
+                        .filter(([, a, all]) => a.left < all.left - 1 || a.right > all.right + 1).map(([text]) => text.textContent); \
+                    const times = [...document.querySelectorAll('#score .time')].map((time) => time.textContent); \
+                    const strange = times.filter((time) => !/\\d\\d:\\d\\d/.test(time)); \
+                    return [labels.length, small.map((text) => text.textContent), over, cut, strange, times.length]";
         let found = visitor.js(find, Vec::new()).await?;
-        let is_well = found[0].as_u64() > Some(3) && found[1] == json!([]) && found[2] == json!([]);
+        let is_well = found[0].as_u64() > Some(3)
+            && (1..=4).all(|at| found[at] == json!([]))
+            && found[5].as_u64() >= Some(2);
         if !is_well {
             return Err(format!(
-                "labels of {channel}, those too small, those that overlap: {found}"
+                "labels of {channel}, those too small, those that overlap, those that are cut, times that are none, times: {found}"
             )
             .into());
         }
