@@ -60,7 +60,8 @@ async fn visitor_of(shared: &Arc<PageContext>, parts: &Parts) -> Result<Visitor,
         let mut sessions = sessions(shared, &parts.headers);
         sessions.any(|session| auth.session_of(Credential::Session(session)).is_some())
     };
-    if has_session {
+    // A sign-out asks the others itself.
+    if has_session && parts.uri.path() != "/sign-out" {
         shared.hear_sign_outs().await;
     }
     let (judged, name, session) = {
