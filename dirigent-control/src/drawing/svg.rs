@@ -78,6 +78,11 @@ pub(crate) fn columns(text: &str) -> f64 {
 /// Returns the room of one character as people see it.
 fn columns_of(character: &str) -> f64 {
     let is_wide = |c: char| matches!(c, 'm' | 'w' | 'M' | 'W' | '@' | '%' | '—');
+    let room = |c: char| match c.width() {
+        None | Some(0) => 0.0,
+        Some(1) => 1.2,
+        Some(_) => 2.0,
+    };
     let mut letters = character.chars();
     match (letters.next(), letters.next()) {
         (Some(c), None) if is_wide(c) => 1.5,
@@ -85,11 +90,7 @@ fn columns_of(character: &str) -> f64 {
         (Some(c), None) if c.is_ascii() => 1.0,
         (Some(c), _) if is_emoji(c) || character.contains('\u{FE0F}') => 2.5,
         // Letters of one character can stand beside each other: a syllable of Devanagari.
-        _ => character
-            .chars()
-            .filter_map(|c| c.width())
-            .map(|width| [0.0, 1.2, 2.0][width.min(2)])
-            .sum(),
+        _ => character.chars().map(room).sum(),
     }
 }
 
