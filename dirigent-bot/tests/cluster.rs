@@ -10,7 +10,7 @@ use dirigent_verify::nats::NatsServer;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::stage::{BotStage, Program, SECRET, http, until};
+use crate::stage::{ANY_PORT, BotStage, Program, SECRET, http, page_and_front, until};
 
 /// How long all channels together may take for a round.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -64,11 +64,10 @@ impl Fleet {
             "{head}[store]\npostgres = {{ env = \"DATABASE_OF_THIS_TEST\" }}\n\
              [cluster]\nprocess = {{ env = \"PROCESS_OF_THIS_TEST\" }}\nnats = \"{}\"\n\
              password = {{ env = \"SECRET_OF_THIS_TEST\" }}\nsecret = {{ env = \"SECRET_OF_THIS_TEST\" }}\n\
-             [page]\nlisten = \"127.0.0.1:0\"\noperators = [{{ name = \"ada\", token = {{ env = \"SECRET_OF_THIS_TEST\" }} }}]\n\
-             [front]\nlisten = \"127.0.0.1:0\"\nhosts = [{{ name = \"desk\", secret = {{ env = \"SECRET_OF_THIS_TEST\" }}, agents = [\"developer\"] }}]\n\
-             [rules.ceilings.chat]\ncycles = 1\n\
+             {}[rules.ceilings.chat]\ncycles = 1\n\
              [[agents]]\nname = \"developer\"\nkind = \"asks\"\naccount = \"{developer}\"\n{agents}\n{}",
             nats.address(),
+            page_and_front(ANY_PORT, "{ env = \"SECRET_OF_THIS_TEST\" }", &["developer"]),
             all.collect::<String>(),
         ));
         stage.discord.account(developer).set_name("Developer");
@@ -187,7 +186,7 @@ async fn two_processes_share_the_channels_and_the_other_goes_on_after_a_kill() {
 async fn what_is_wrong_with_a_cluster_is_named_without_its_value() {
     let Some((_server, address)) = database() else { return };
     let stage = BotStage::new().await;
-    let cluster = "[cluster]\nprocess = { env = \"PROCESS_OF_THIS_TEST\" }\nnats = \"nats://127.0.0.1:1\"\nsecret = { env = \"CLUSTER_OF_THIS_TEST\" }\n";
+    let cluster = "[cluster]\nprocess = { env = \"PROCESS_OF_THIS_TEST\" }\nnats = \"nats://127.0.0.1:1\"\nsecret = { env = \"CLUSTER_OF_THIS_TEST\" }\ncertificate = \"authority.pem\"\n";
     let config = stage.config("http://127.0.0.1:1/v1");
     stage.write(&format!(
         "{config}[store]\npostgres = {{ env = \"DATABASE_OF_THIS_TEST\" }}\n{cluster}"
@@ -203,7 +202,7 @@ async fn what_is_wrong_with_a_cluster_is_named_without_its_value() {
             "4f1c0de",
             ":23: cluster.secret: a secret has at least 32 bytes; take 32 random ones",
         ),
-        ("bot-1", SECRET, ":22: cluster.nats: "),
+        ("bot-1", SECRET, ":24: cluster.certificate: cannot be read: No such file"),
     ] {
         let mut command = stage.command(&["run"]);
         command.env("PROCESS_OF_THIS_TEST", process).env("CLUSTER_OF_THIS_TEST", secret);
@@ -214,11 +213,19 @@ async fn what_is_wrong_with_a_cluster_is_named_without_its_value() {
         assert!(said.starts_with(&format!("dirigent.toml{expected}")), "{log}");
         assert!(!log.contains(secret) && !log.contains("Not A Name"), "{log}");
     }
+    // One that is there is read: then the server is missing.
+    std::fs::write(stage.folder.path().join("authority.pem"), "").unwrap();
+    let mut command = stage.command(&["run"]);
+    command.env("PROCESS_OF_THIS_TEST", "bot-1").env("CLUSTER_OF_THIS_TEST", SECRET);
+    command.env("DATABASE_OF_THIS_TEST", &address);
+    let (code, _, log) = Program::start(command).end().await;
+    let said = log.lines().last().unwrap_or_default();
+    assert!(code == Some(1) && said.starts_with("dirigent.toml:22: cluster.nats: "), "{log}");
 }
 
 #[tokio::test]
 async fn what_a_sqlite_file_keeps_moves_to_postgres_once() {
-    let Some((_server, address)) = database() else { return };
+    let Some((server, address)) = database() else { return };
     let (stage, model) = (BotStage::new().await, model().await);
     let config = stage.config(&model.url());
     stage.write(&format!(
@@ -275,4 +282,17 @@ async fn what_a_sqlite_file_keeps_moves_to_postgres_once() {
         stage.channel
     );
     assert!(code == Some(1) && said.starts_with(&other), "{said}");
+
+    // The database of a cluster with a name is made under that name, and only its processes use it.
+    let named = server.create().unwrap();
+    stage.write(&format!(
+        "{config}[store]\npostgres = {{ env = \"DATABASE_OF_THIS_TEST\" }}\n\
+         [cluster]\nname = \"round-table\"\nprocess = {{ env = \"SECRET_OF_THIS_TEST\" }}\n\
+         nats = \"nats://127.0.0.1:1\"\nsecret = {{ env = \"SECRET_OF_THIS_TEST\" }}\n"
+    ));
+    let mut command = stage.command(&["move", "dirigent.sqlite"]);
+    command.env("DATABASE_OF_THIS_TEST", &named);
+    let (code, out, said) = Program::start(command).end().await;
+    assert!(code == Some(0) && out.contains("\nmoved: 1 channels, 2 agents, "), "{out}\n{said}");
+    assert_eq!(server.sql(&named, "SELECT name FROM dirigent.cluster").unwrap(), "round-table");
 }

@@ -7,7 +7,7 @@ use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
 use dirigent_testkit::memory_discord::Event;
 use serde_json::{Value, json};
 
-use crate::stage::{BotStage, Program, SECRET, http, until};
+use crate::stage::{ANY_PORT, BotStage, Program, SECRET, http, page_and_front, until};
 
 /// One file. What stands in capitals is put in.
 const FILE: &str = r#"
@@ -16,12 +16,6 @@ token = { env = "TOKEN_OF_THIS_TEST" }
 address = "http://ADDRESS"
 [store]
 sqlite = "state/dirigent.sqlite"
-[page]
-listen = "127.0.0.1:0"
-operators = [{ name = "ada", token = { file = "ada.token" } }]
-[front]
-listen = "127.0.0.1:0"
-hosts = [{ name = "desk", secret = { env = "SECRET_OF_THIS_TEST" }, agents = ["clerk", "developer"] }]
 [rules.deadlines]
 start = "60s"
 [[agents]]
@@ -158,6 +152,7 @@ async fn an_agent_of_every_kind_stands_in_one_file_and_each_speaks_in_turn() {
     for (number, model) in (1..).zip(&models) {
         config = config.replace(&format!("MODEL_{number}"), &model.url());
     }
+    config += &page_and_front(ANY_PORT, "{ file = \"ada.token\" }", &["clerk", "developer"]);
     stage.write(&config.replace("CHANNEL", &stage.channel.to_string()));
     std::fs::write(stage.folder.path().join("ada.token"), format!("{SECRET}ada\n")).unwrap();
     unmodified_bot(&stage, helper);

@@ -109,6 +109,17 @@ impl BotStage {
     }
 }
 
+/// Where a page and a front listen that choose their ports.
+pub(crate) const ANY_PORT: [&str; 2] = ["127.0.0.1:0"; 2];
+
+/// A part of a configuration: where page and front listen, the secret of an operator of the page, and which agents may ask at the front.
+pub(crate) fn page_and_front([page, front]: [&str; 2], token: &str, agents: &[&str]) -> String {
+    format!(
+        "[page]\nlisten = \"{page}\"\noperators = [{{ name = \"ada\", token = {token} }}]\n\
+         [front]\nlisten = \"{front}\"\nhosts = [{{ name = \"desk\", secret = {{ env = \"SECRET_OF_THIS_TEST\" }}, agents = {agents:?} }}]\n"
+    )
+}
+
 /// A secret of every test. It must never be printed.
 pub(crate) const SECRET: &str = "4f1c0de4f1c0de4f1c0de4f1c0de4f1c";
 

@@ -1,18 +1,20 @@
 //! Wrong configurations: each is refused with its file, its line, its key and what to write.
 
-use crate::stage::{BotStage, SECRET};
+use crate::stage::{BotStage, SECRET, page_and_front};
 
 /// What is right, to be made wrong.
-const RIGHT: &str = r#"[discord]
+fn right() -> String {
+    let [page, front] = ["127.0.0.1:8130", "127.0.0.1:8131"];
+    let served = page_and_front([page, front], "{ env = \"SECRET_OF_THIS_TEST\" }", &["clerk"]);
+    format!("{DISCORD}{served}{AGENTS}")
+}
+
+const DISCORD: &str = r#"[discord]
 token = { env = "TOKEN_OF_THIS_TEST" }
 address = "http://127.0.0.1:1"
-[page]
-listen = "127.0.0.1:8130"
-operators = [{ name = "ada", token = { env = "SECRET_OF_THIS_TEST" } }]
-[front]
-listen = "127.0.0.1:8131"
-hosts = [{ name = "desk", secret = { env = "SECRET_OF_THIS_TEST" }, agents = ["clerk"] }]
-[[agents]]
+"#;
+
+const AGENTS: &str = r#"[[agents]]
 name = "critic"
 persona = { name = "Critic" }
 model = { url = "http://127.0.0.1:1/v1", name = "m" }
@@ -230,10 +232,10 @@ const WRONG: [(&str, &str, &str); 43] = [
 #[tokio::test]
 async fn a_wrong_configuration_is_refused_with_line_key_and_remedy() {
     let stage = BotStage::new().await;
-    let mut failed = Vec::new();
+    let (right, mut failed) = (right(), Vec::new());
     for (from, to, expected) in WRONG {
-        let config = RIGHT.replacen(from, to, 1);
-        assert_ne!(config, RIGHT, "{from}");
+        let config = right.replacen(from, to, 1);
+        assert_ne!(config, right, "{from}");
         stage.write(&config);
         let (code, out, said) = stage.start(&["run"]).end().await;
         assert!(!said.contains(SECRET), "{said}");
@@ -251,7 +253,7 @@ async fn a_wrong_configuration_is_refused_with_line_key_and_remedy() {
 #[tokio::test]
 async fn everything_that_is_wrong_is_said_at_once_and_a_missing_file_names_init() {
     let stage = BotStage::new().await;
-    stage.write(&RIGHT.replace("http://127.0.0.1:1", "ftp://").replace("\"asks\"", "\"ask\""));
+    stage.write(&right().replace("http://127.0.0.1:1", "ftp://").replace("\"asks\"", "\"ask\""));
     let (_, _, said) = stage.start(&["run"]).end().await;
     let keys = ["discord.address", "agents[0].model.url", "agents[1].kind"];
     assert!(said.lines().count() == 3 && keys.iter().all(|key| said.contains(key)), "{said}");
@@ -266,7 +268,7 @@ async fn everything_that_is_wrong_is_said_at_once_and_a_missing_file_names_init(
 #[tokio::test]
 async fn an_agent_needs_a_secret_that_is_not_empty() {
     let stage = BotStage::new().await;
-    stage.write(&RIGHT.replace("{ env = \"TOKEN_OF_THIS_TEST\" }", "{ file = \"empty\" }"));
+    stage.write(&right().replace("{ env = \"TOKEN_OF_THIS_TEST\" }", "{ file = \"empty\" }"));
     std::fs::write(stage.folder.path().join("empty"), "\n").unwrap();
     let (_, _, said) = stage.start(&["run"]).end().await;
     assert!(

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::host::{Builder, RunError};
+use dirigent::operate::{Cause, EventOrLag, Events};
 use dirigent::ports::Identity;
 use dirigent::prelude::*;
 use dirigent::settings::{LostRuns, Pacing};
@@ -110,6 +111,17 @@ async fn hear(feed: Feed, mut shard: Shard) {
     }
 }
 
+/// Says when a person's word takes the floor from an agent whose reply is on its way. The word may have been said long before.
+async fn tell_interruptions(mut events: Events) {
+    while let Some(event) = events.next().await {
+        if let EventOrLag::Transition(event) = event
+            && event.transition.cause == Cause::Interrupted
+        {
+            say(&format!("interrupted {} {}", event.channel, event.transition.at.as_millis()));
+        }
+    }
+}
+
 /// How the five take turns: a run in one process goes on when another ends, and an agent that comes back speaks again.
 fn rules() -> (Settings, Config) {
     let mut settings = Settings::default();
@@ -169,6 +181,7 @@ impl Bot {
         let instance =
             Instance::new(dirigent.clone(), Arc::new(store.clone()), client, owners, settings);
         let serving = serve(nats, Server::new(keys)?.with(Arc::new(instance.clone())));
+        tokio::spawn(tell_interruptions(dirigent.events()));
         let driver = tokio::spawn(driver.run());
         tokio::spawn(forwarding_link.run(dirigent.clone()));
         let identity = identities.into_iter().nth(me).ok_or("there is no agent here")?;

@@ -1,5 +1,6 @@
 //! The database, the Discord, and the processes.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -282,16 +283,30 @@ impl Fleet {
         messages
     }
 
-    /// All that was said, in the order in which it was said in each channel, on the terminal's second output.
-    pub(crate) fn print(&self) {
+    /// All that was said, in the order in which it was said in each channel.
+    pub(crate) fn transcript(&self) -> String {
+        let mut lines = Vec::new();
         for channel in self.channels() {
-            eprintln!("channel {channel}");
+            lines.push(format!("channel {channel}\n"));
             for message in self.loopback.discord().messages(channel) {
                 let agent = self.agents.iter().position(|agent| *agent == message.author);
                 let who = agent.and_then(|agent| NAMES.get(agent)).unwrap_or(&"person");
-                eprintln!("  {} {who}: {}", message.sent_at.as_millis(), message.content);
+                lines.push(format!(
+                    "  {} {who}: {}\n",
+                    message.sent_at.as_millis(),
+                    message.content
+                ));
             }
         }
+        lines.concat()
+    }
+
+    /// Writes what was judged into a file: what the processes said of their agents, and the transcript.
+    pub(crate) fn keep(&self) -> Result<PathBuf> {
+        let path = std::env::temp_dir().join(format!("five-processes-{}.txt", std::process::id()));
+        let ledger = self.ledger.lines.join("\n");
+        std::fs::write(&path, format!("{ledger}\n\n{}", self.transcript()))?;
+        Ok(path)
     }
 
     pub(crate) async fn end(mut self) -> Result<()> {

@@ -31,6 +31,10 @@ pub(crate) struct Ledger {
     /// When an agent was called for a turn: more than once where the first call went down with its process.
     pub(crate) called: BTreeMap<(u64, u64), Vec<u64>>,
     pub(crate) asked: BTreeMap<(u64, u64), Asked>,
+    /// By channel, when a person's word took the floor from an agent whose reply was on its way, as the process says that gave it away.
+    pub(crate) interrupted: BTreeMap<u64, Vec<u64>>,
+    /// All of it, as it was printed.
+    pub(crate) lines: Vec<String>,
 }
 
 impl Ledger {
@@ -50,8 +54,12 @@ impl Ledger {
             (Some("passed"), &[channel, run, at]) => self.end(channel, run, End::Passed(at)),
             (Some("accepted"), &[channel, run, at]) => self.end(channel, run, End::Accepted(at)),
             (Some("refused"), &[channel, run]) => self.end(channel, run, End::Refused),
-            _ => {}
+            (Some("interrupted"), &[channel, at]) => {
+                self.interrupted.entry(channel).or_default().push(at);
+            }
+            _ => return,
         }
+        self.lines.push(line.to_owned());
     }
 
     fn end(&mut self, channel: u64, run: u64, end: End) {

@@ -10,7 +10,8 @@
 //! processes are killed (`--kills`), stand still (`--pauses`), are cut off from the others, the database or everything (`--cuts`), lose the NATS server (`--nats`), or are
 //! restarted one after the other as for an upgrade (`--rolls`). The last line is JSON; the program fails unless `doubled`, `lost` and
 //! `two_allowed` are 0, and `lost_turns` too where only `--rolls` happened. For these take a time to live as in earnest, `--ttl 10000`, and
-//! `--long 0`: a turn that takes longer than half of it is lost when its channel changes hands.
+//! `--long 0`: a turn that takes longer than half of it is lost when its channel changes hands. A run that fails keeps what was judged,
+//! and says where: a file in the folder for temporary files, with what the processes said of their agents and all that was said.
 //!
 //! | | |
 //! | --- | --- |
@@ -148,7 +149,11 @@ async fn show(matches: &ArgMatches) -> Result<bool> {
     }
     let verdict = Verdict::when_all_is_heard(&mut fleet).await?;
     if matches.get_flag("transcript") {
-        fleet.print();
+        eprint!("{}", fleet.transcript());
+    }
+    let is_right = verdict.is_right(only_rolls);
+    if !is_right {
+        eprintln!("what was judged is kept in {}", fleet.keep()?.display());
     }
     fleet.end().await?;
     for detail in verdict.details() {
@@ -158,5 +163,5 @@ async fn show(matches: &ArgMatches) -> Result<bool> {
     {
         println!("{}", verdict.json());
     }
-    Ok(verdict.is_right(only_rolls))
+    Ok(is_right)
 }

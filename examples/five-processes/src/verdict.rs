@@ -192,22 +192,24 @@ impl Allowed {
             Some(Self { number: reply.number, earliest: from, from, to: at })
         });
         let asked = ledger.asked.range((channel, 0)..=(channel, u64::MAX));
+        let interrupted = ledger.interrupted.get(&channel).map_or(&[][..], Vec::as_slice);
+        let given_away = given_away(words, interrupted);
         let asked = asked.map(|((_, run), asked)| {
             let mut posted =
                 replies.iter().filter(|reply| !reply.is_called && reply.number == *run);
-            Self::asked(*run, asked, posted.next().map(|reply| reply.at.as_millis()), words)
+            Self::asked(*run, asked, posted.next().map(|reply| reply.at.as_millis()), &given_away)
         });
         called.chain(asked).collect()
     }
 
-    /// A person's word before the reply gives the floor away anew: then the reply comes late, as it may.
-    fn asked(number: u64, run: &Asked, posted: Option<u64>, words: &[u64]) -> Self {
+    /// A person's word that is heard before the reply gives the floor away anew: then the reply comes late, as it may.
+    fn asked(number: u64, run: &Asked, posted: Option<u64>, given_away: &[u64]) -> Self {
         let to = match run.end {
             End::Unknown | End::Refused => run.from,
             End::Passed(told) => told,
             End::Accepted(told) => {
                 let posted = posted.map_or(told, |at| at.clamp(told, told + DELIVERY));
-                words.iter().copied().filter(|at| *at >= told).fold(posted, u64::min)
+                given_away.iter().copied().filter(|at| *at >= told).fold(posted, u64::min)
             }
         };
         Self { number, earliest: run.since, from: run.from, to }
@@ -217,6 +219,22 @@ impl Allowed {
     const fn began_within(&self, other: &Self) -> bool {
         other.from < self.earliest && self.from < other.to
     }
+}
+
+/// When the floor may have been given away by a word: when it was said, and when the process that decides says that it heard it, which
+/// may be later than an end that was told after the word was said. Each word takes the floor once at most, so an interruption for
+/// which there is no word left is not believed.
+fn given_away(words: &[u64], interrupted: &[u64]) -> Vec<u64> {
+    let mut interrupted = interrupted.to_vec();
+    interrupted.sort_unstable();
+    let mut believed = 0;
+    interrupted.retain(|at| {
+        let is_said = words.iter().filter(|said| *said <= at).count() > believed;
+        believed += usize::from(is_said);
+        is_said
+    });
+    interrupted.extend(words);
+    interrupted
 }
 
 /// Each that got the floor while another one surely had it, and the other one.

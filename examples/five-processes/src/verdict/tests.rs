@@ -108,6 +108,43 @@ fn a_person_who_speaks_before_the_reply_gives_the_floor_away() {
     }
 }
 
+/// Once under load: the word was said at 616,150, before the end of the run was told, and its event came behind it.
+#[test]
+fn a_word_that_was_said_before_the_end_and_is_heard_behind_it_gives_the_floor_away() {
+    let lines = [
+        "allowed 7 50 616020 616030",
+        "accepted 7 50 616200",
+        "interrupted 7 616240",
+        "allowed 7 51 616255 616269",
+        "passed 7 51 616400",
+    ];
+    let without = lines.iter().copied().filter(|line| !line.starts_with("interrupted"));
+    let without: Vec<_> = without.collect();
+    let word = |at| Word {
+        channel: ChannelId::new(HERE),
+        text: "w1".to_owned(),
+        at: Timestamp::from_millis(at),
+        change: Change::None,
+    };
+    let replies = [(616_290, "run 50 heard w1")];
+    let count =
+        |lines: &[&str], words: &[Word]| verdict_of(lines, &replies, words).two_allowed.len();
+    assert_eq!(count(&lines, &[word(616_150)]), 0);
+    assert_eq!(count(&without, &[word(616_150)]), 1, "it was heard before the end");
+    assert_eq!(count(&lines, &[]), 1, "there was no word");
+    assert_eq!(count(&lines, &[word(616_280)]), 1, "it was said later");
+    // The only word has taken the floor before.
+    let before = [&["interrupted 7 616000"], &lines[..]].concat();
+    assert_eq!(count(&before, &[word(615_990)]), 1);
+    assert_eq!(count(&before, &[word(615_990), word(616_150)]), 0);
+    // Who gets the floor between the end and the word has it beside the other one.
+    let early = lines.map(|line| match line {
+        "interrupted 7 616240" => "interrupted 7 616275",
+        line => line,
+    });
+    assert_eq!(count(&early, &[word(616_150)]), 1);
+}
+
 #[test]
 fn what_was_edited_counts_as_heard_in_either_form_and_what_was_deleted_need_not_be() {
     let word = |text: &str, change| {
