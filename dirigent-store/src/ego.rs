@@ -17,7 +17,7 @@ pub use self::parsed::{ParsedEgo, parse_ego};
 pub use self::report::{Conflict, ConflictKind, Detection, EgoAbsent, EgoReport, SkipReason};
 pub use self::scanned::{RescanError, ScannedIdentities};
 use crate::disk::{self, ReadError};
-use crate::worker::Worker;
+use crate::worker;
 
 /// The options for a scan of `ego.json`.
 ///
@@ -135,8 +135,7 @@ async fn look(path: &Path, options: &EgoOptions) -> Result<ParsedEgo, EgoAbsent>
         return Err(EgoAbsent::NotLoaded);
     }
     let file = path.to_owned();
-    let reader = Worker::new("dirigent-ego");
-    let read = reader.call(path, move || load(&file)).await;
+    let read = worker::once("dirigent-ego", path, move || Ok(load(&file))).await;
     let ego = read.unwrap_or(Err(EgoAbsent::Unreadable(io::ErrorKind::Other)))?;
     if ego.has_accounts() { Ok(ego) } else { Err(EgoAbsent::NoColumn) }
 }
