@@ -294,7 +294,6 @@ impl OrchestrationState {
     }
 }
 
-/// Returns the time at which this turn was granted.
 fn granted_at(history: &[Transition], turn: TurnId) -> Option<u64> {
     let granted = |change: &&Transition| change.turn == turn && change.to == PhaseKind::Granted;
     history.iter().find(granted).map(|change| change.at.as_millis())

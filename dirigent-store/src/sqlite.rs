@@ -28,8 +28,8 @@ use dirigent::{AgentId, ChannelId, IdentityStore};
 use self::open::Database;
 pub use self::options::{FileDurability, SqliteOptions};
 pub use self::problem::SqliteProblem;
-use self::registry::{Registered, identities};
-use self::tables::{Committed, Tables, channels};
+use self::registry::identities;
+use self::tables::{Tables, channels};
 use self::task::{Asked, Task};
 use self::work::Work;
 use crate::error::{OpenError, StoreError};
@@ -173,7 +173,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
     {
-        let job = |answer| -> Box<dyn Task> { Box::new(Asked::new(work, answer)) };
+        let job = |answer| -> Box<dyn Task> { Box::new(Asked::new(work, false, answer)) };
         self.shared.worker.call(about, job).await
     }
 }
@@ -191,15 +191,12 @@ impl ChannelStore for SqliteStore {
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
         let about = About::Change(commit.channel);
         let committed = self.ask(about, move |tables| tables.commit(&commit)).await;
-        match committed? {
-            Committed::Done(revision) => Ok(revision),
-            Committed::Conflict(found) => Err(CommitError::Conflict { found }),
-        }
+        committed?.map_err(|found| CommitError::Conflict { found })
     }
 
     async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
         let delete = move |tables: &mut Tables<'_>| tables.delete(channel);
-        let job = |answer| -> Box<dyn Task> { Box::new(Asked::erasing(delete, answer)) };
+        let job = |answer| -> Box<dyn Task> { Box::new(Asked::new(delete, true, answer)) };
         Ok(self.shared.worker.call(About::Change(channel), job).await?)
     }
 
@@ -230,10 +227,8 @@ impl IdentityStore for SqliteStore {
         entry::check(&identity)
             .map_err(|bad| ApiError::new(ErrorKind::Invalid).with_source(bad))?;
         let registered = self.ask(About::Rest, move |tables| tables.register(&identity)).await;
-        match registered.map_err(ApiError::from)? {
-            Registered::Done => Ok(()),
-            Registered::Taken(owner) => Err(RegisterError::AccountTaken { owner }),
-        }
+        let owner = registered.map_err(ApiError::from)?;
+        owner.map_or(Ok(()), |owner| Err(RegisterError::AccountTaken { owner }))
     }
 
     async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {

@@ -15,7 +15,6 @@ use tokio::sync::{oneshot, watch};
 pub(crate) use self::inbox::{About, Inbox};
 use crate::error::{Action, StoreError};
 
-/// The sender for the answer to a job.
 pub(crate) type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
 /// Returns the time by which work on files is delayed. No rule of a channel depends on it.
@@ -85,7 +84,6 @@ impl<J: Send + 'static> Worker<J> {
         &self.path
     }
 
-    /// Returns the reason why there is no answer.
     fn no_answer(&self) -> StoreError {
         let path = self.path.clone();
         if self.jobs.lock().is_closed {
@@ -125,7 +123,6 @@ impl<J> Drop for Worker<J> {
     }
 }
 
-/// The jobs that wait for the threads.
 pub(crate) struct Jobs<J> {
     state: Mutex<State<J>>,
     changed: Condvar,

@@ -22,7 +22,7 @@ use dirigent::{AgentId, ChannelId};
 
 pub use self::options::ChannelOptions;
 pub use self::problem::ChannelProblem;
-use self::store::{Committed, Store};
+use self::store::Store;
 use crate::error::{OpenError, StoreError};
 use crate::problems::Problems;
 use crate::worker::{About, Answer, Jobs, Worker};
@@ -90,14 +90,12 @@ struct FileWorkers {
     worker: Worker<Job>,
 }
 
-/// The work for one caller.
 type Job = Box<dyn FnOnce(&Store) + Send>;
 
 /// The most files that are written at the same time. A commit waits twice for the disk, and the file system lets
 /// commits that wait together wait once. So 16 threads make more than ten times as many commits as one.
 const WRITERS: usize = 16;
 
-/// The name of the threads.
 const NAME: &str = "dirigent-store";
 
 impl JsonChannels {
@@ -166,7 +164,7 @@ fn run(store: &Store, jobs: &Jobs<Job>) {
 #[async_trait]
 impl ChannelStore for JsonChannels {
     async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
-        Ok(self.ask(About::Rest, |store| Ok(store.channels())).await?)
+        Ok(self.ask(About::Rest, Store::channels).await?)
     }
 
     async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
@@ -176,10 +174,7 @@ impl ChannelStore for JsonChannels {
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
         // The commit is dropped before its answer, because the caller reuses its memory.
         let committed = self.ask(About::Change(commit.channel), move |store| store.commit(&commit));
-        match committed.await? {
-            Committed::Done(revision) => Ok(revision),
-            Committed::Conflict(found) => Err(CommitError::Conflict { found }),
-        }
+        committed.await?.map_err(|found| CommitError::Conflict { found })
     }
 
     async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {

@@ -74,7 +74,6 @@ struct RegistryWriter {
 
 type Job = Box<dyn FnOnce(&mut Registry) + Send>;
 
-/// The data that the worker's jobs use.
 #[derive(Debug)]
 struct Registry {
     file: RegistryFile,
@@ -188,7 +187,6 @@ impl JsonIdentities {
         problems.opening.iter().chain(&problems.entries).cloned().collect()
     }
 
-    /// Runs work on the registry, on its thread.
     async fn on_thread<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Registry) -> Result<T, StoreError> + Send + 'static,

@@ -192,7 +192,7 @@ mod tests {
         let mut inbox = Inbox::<Box<dyn Task>>::default();
         for about in about {
             let (answer, _) = oneshot::channel();
-            inbox.push(about, Box::new(Asked::new(|_: &mut Tables<'_>| Ok(()), answer)));
+            inbox.push(about, Box::new(Asked::new(|_: &mut Tables<'_>| Ok(()), false, answer)));
         }
         inbox
     }
