@@ -19,7 +19,7 @@ use crate::persona::table::Personas;
 use crate::route::Ask;
 use crate::traffic::Traffic;
 use crate::transport::{Answer, Transport};
-use crate::unfinished_reads::UnfinishedReads;
+use crate::unfinished::UnfinishedReads;
 use crate::{AccountBuilder, RestError, wire};
 
 /// The most ids of posted messages that are remembered, to recognise a repeated post.
@@ -54,15 +54,15 @@ pub struct DiscordAccount {
     pub(crate) file_host: FileHost,
     /// The webhooks that people speak through.
     pub(crate) bridges: Vec<UserId>,
-    traffic: Traffic,
-    clock: Arc<dyn Clock>,
+    pub(crate) traffic: Traffic,
+    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) timeout: Duration,
-    me: OnceLock<UserId>,
-    posted: Mutex<VecDeque<MessageId>>,
+    pub(crate) me: OnceLock<UserId>,
+    pub(crate) posted: Mutex<VecDeque<MessageId>>,
     pub(crate) unfinished: UnfinishedReads,
     pub(crate) guild_cache: GuildCache,
     pub(crate) personas: Personas,
-    application: OnceLock<wire::Application>,
+    pub(crate) application: OnceLock<wire::Application>,
 }
 
 impl DiscordAccount {
@@ -71,29 +71,6 @@ impl DiscordAccount {
     /// manual clock.
     pub fn builder(token: impl Into<String>, clock: impl Clock) -> AccountBuilder {
         AccountBuilder::new(token.into(), Arc::new(clock))
-    }
-
-    pub(crate) fn new(
-        transport: Transport,
-        file_host: FileHost,
-        traffic: Traffic,
-        clock: Arc<dyn Clock>,
-        timeout: Duration,
-    ) -> Self {
-        Self {
-            transport,
-            file_host,
-            bridges: Vec::new(),
-            traffic,
-            clock,
-            timeout,
-            me: OnceLock::new(),
-            posted: Mutex::default(),
-            unfinished: UnfinishedReads::default(),
-            guild_cache: GuildCache::default(),
-            personas: Personas::default(),
-            application: OnceLock::new(),
-        }
     }
 
     /// Ends the pauses of all routes in these channels.
@@ -132,12 +109,7 @@ impl DiscordAccount {
                 return Err(error.report());
             }
         };
-        let too_many = permit.answered(
-            self.clock.now(),
-            answer.status,
-            &answer.headers,
-            answer.body.as_deref().unwrap_or_default(),
-        );
+        let too_many = permit.answered(self.clock.now(), &answer);
         conclude(route, answer, too_many)
     }
 
@@ -146,12 +118,7 @@ impl DiscordAccount {
     pub(crate) async fn ask_apart(&self, ask: Ask, until: Timestamp) -> Result<Bytes, ApiError> {
         let deadline = until.min(self.clock.now() + self.timeout);
         let answer = self.send(&ask, deadline).await.map_err(RestError::report)?;
-        let too_many = self.traffic.answered_apart(
-            self.clock.now(),
-            answer.status,
-            &answer.headers,
-            answer.body.as_deref().unwrap_or_default(),
-        );
+        let too_many = self.traffic.answered_apart(self.clock.now(), &answer);
         conclude(ask.key.name, answer, too_many)
     }
 
@@ -210,19 +177,17 @@ impl DiscordAccount {
     }
 }
 
-/// Returns the body of a success, or the error to report.
 fn conclude(
     route: &'static str,
     answer: Answer,
     too_many: Option<TooMany>,
 ) -> Result<Bytes, ApiError> {
-    let Answer { status, body, .. } = answer;
+    let status = answer.status;
     if status.is_success() {
         tracing::debug!(route, status = status.as_u16(), "answered");
-        return body.ok_or_else(|| RestError::Broken.report());
+        return answer.body.ok_or_else(|| RestError::Broken.report());
     }
-    let said = body.as_deref().unwrap_or_default();
-    let code = wire::Refused::code_in(said);
+    let code = wire::Refused::code_in(answer.said());
     tracing::warn!(route, status = status.as_u16(), code, "refused");
     let refused = RestError::Refused { status: status.as_u16(), code };
     Err(match too_many {

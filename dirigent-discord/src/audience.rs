@@ -12,8 +12,10 @@ use crate::route::Ask;
 use crate::wire::{PRIVATE_THREAD, is_thread};
 use crate::{DiscordAccount, RestError, wire};
 
-/// The members on a page of a thread.
 const THREAD_PAGE: u32 = 100;
+
+/// The members on a page of a guild. Discord's default is one.
+const GUILD_PAGE: u16 = 1_000;
 
 /// The most accounts to ask for one by one. Beyond that, reading the list of all members is faster.
 const ASKED_SINGLY_MAX: usize = 64;
@@ -126,7 +128,6 @@ impl DiscordAccount {
         Ok(rules.audience(&overwrites, added.as_ref(), &members))
     }
 
-    /// Returns those of the accounts that are members of the guild.
     async fn members_among(
         &self,
         guild: u64,
@@ -149,7 +150,6 @@ impl DiscordAccount {
         Ok(among.iter().filter_map(|user| asked.remove(user).flatten()).collect())
     }
 
-    /// Returns those of the accounts that were added to the thread.
     async fn added_to_thread(
         &self,
         thread: u64,
@@ -227,6 +227,32 @@ impl DiscordAccount {
         self.read(Ask::bare("get guild", guild_id, &route)).await.map_err(not_in_guild)
     }
 
+    /// Reads all members of a guild. It needs the members intent; without it Discord forbids this. A guild
+    /// of many pages does not fit into the limits of one call. If you repeat the call, it goes on where it
+    /// stopped, however long the list is.
+    async fn guild_members(&self, guild: u64) -> Result<Vec<wire::Member>, ApiError> {
+        let mut reading = self.unfinished.lists.resume(guild).await;
+        loop {
+            let after = reading.at(self.clock().now()).after;
+            let route = Route::GetGuildMembers { guild_id: guild, after, limit: Some(GUILD_PAGE) };
+            let ask = Ask::bare("list guild members", guild, &route);
+            let page: Vec<wire::Member> = self.read(ask).await?;
+            let is_last = page.len() < usize::from(GUILD_PAGE);
+            let highest = page.iter().map(|member| member.user().get()).max();
+            let pages = reading.at(self.clock().now());
+            pages.members.extend(page);
+            if is_last {
+                return Ok(reading.finish().members);
+            }
+            if highest <= after {
+                // A page that leads nowhere would be read for ever.
+                drop(reading.finish());
+                return Err(RestError::Unreadable.report());
+            }
+            pages.after = highest;
+        }
+    }
+
     async fn thread_members(&self, channel_id: u64) -> Result<HashSet<UserId>, ApiError> {
         let mut added = HashSet::new();
         let mut after = None;
@@ -252,11 +278,7 @@ impl DiscordAccount {
 
 /// Returns true if Discord does not know the account, rather than the guild or the thread.
 fn is_account_unknown(error: &ApiError) -> bool {
-    let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref());
-    let code = match cause {
-        Some(RestError::Refused { code, .. }) => *code,
-        _ => None,
-    };
+    let code = error.post_failure().code;
     error.kind() == ErrorKind::Gone && !code.is_some_and(|code| UNKNOWN_PLACES.contains(&code))
 }
 
@@ -266,9 +288,5 @@ pub(crate) fn not_in_guild(error: ApiError) -> ApiError {
         return error;
     }
     let gone = ApiError::new(ErrorKind::Gone);
-    let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
-    match cause {
-        Some(cause) => gone.with_source(RestError::clone(cause)),
-        None => gone,
-    }
+    RestError::of(&error).into_iter().fold(gone, ApiError::with_source)
 }

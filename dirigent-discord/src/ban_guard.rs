@@ -9,9 +9,6 @@ use dirigent::ports::Timestamp;
 /// Discord counts invalid requests over this time.
 const WINDOW: Duration = Duration::from_secs(600);
 
-/// The length of a slot. Its requests are counted together.
-const SLOT: Duration = Duration::from_secs(10);
-
 /// Counts the invalid requests (401, 403, and 429 that is not shared) of ten minutes. It stops all traffic at a tenth
 /// of the number that makes Discord ban an address.
 ///
@@ -33,19 +30,12 @@ pub struct BanGuard {
 
 #[derive(Debug, Default)]
 struct Counted {
-    /// The slots, oldest first.
-    slots: VecDeque<Slot>,
+    /// The times of the invalid requests, oldest first.
+    times: VecDeque<Timestamp>,
     /// The end of a ban.
     turned_away: Option<Timestamp>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    since: Timestamp,
-    count: u32,
-}
-
-/// The guard of every account that gets no other.
 static OF_PROCESS: LazyLock<BanGuard> = LazyLock::new(|| BanGuard::new(1_000));
 
 impl BanGuard {
@@ -73,17 +63,12 @@ impl BanGuard {
         until.filter(|until| *until > now).map(|until| until.since(now))
     }
 
-    /// Counts an invalid request.
     pub(crate) fn count(&self, now: Timestamp) {
         let mut counted = self.counted();
         counted.forget(now);
-        match counted.slots.back_mut() {
-            Some(slot) if now.since(slot.since) < SLOT => slot.count = slot.count.saturating_add(1),
-            Some(_) | None => counted.slots.push_back(Slot { since: now, count: 1 }),
-        }
+        counted.times.push_back(now);
     }
 
-    /// Records that the address is banned until then.
     pub(crate) fn turn_away(&self, until: Timestamp) {
         let mut counted = self.counted();
         counted.turned_away = counted.turned_away.max(Some(until));
@@ -96,24 +81,15 @@ impl BanGuard {
 
 impl Counted {
     fn forget(&mut self, now: Timestamp) {
-        while self.slots.front().is_some_and(|slot| slot.since + SLOT + WINDOW <= now) {
-            self.slots.pop_front();
+        while self.times.front().is_some_and(|at| *at + WINDOW <= now) {
+            self.times.pop_front();
         }
     }
 
     /// Returns the time at which one more request is possible, or `None` if it is possible now.
     fn room_at(&self, limit: u32) -> Option<Timestamp> {
-        let mut excess =
-            self.slots.iter().map(|slot| slot.count).sum::<u32>().checked_sub(limit)?;
-        // Find the slot that makes room for one more when it ends.
-        let freeing = self.slots.iter().find(|slot| match excess.checked_sub(slot.count) {
-            Some(rest) => {
-                excess = rest;
-                false
-            }
-            None => true,
-        })?;
-        Some(freeing.since + SLOT + WINDOW)
+        let excess = self.times.len().checked_sub(usize::try_from(limit).ok()?)?;
+        self.times.get(excess).map(|at| *at + WINDOW)
     }
 }
 
@@ -160,7 +136,7 @@ mod tests {
         let guard = BanGuard::new(20);
         for hour in 0..100 {
             guard.count(START + Duration::from_secs(hour * 3_600));
-            assert_eq!(guard.counted().slots.len(), 1);
+            assert_eq!(guard.counted().times.len(), 1);
         }
     }
 
@@ -173,6 +149,6 @@ mod tests {
         }
         let now = START + Duration::from_secs(60);
         let wait = guard.wait(now).unwrap();
-        assert_eq!(now + wait, START + Duration::from_secs(30) + SLOT + WINDOW);
+        assert_eq!(now + wait, START + Duration::from_secs(30) + WINDOW);
     }
 }

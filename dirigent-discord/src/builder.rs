@@ -1,15 +1,18 @@
 //! Sets up an account.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use dirigent::{Clock, UserId};
 
 use crate::file_host::FileHost;
+use crate::guild_cache::GuildCache;
+use crate::persona::table::Personas;
 use crate::traffic::Traffic;
 use crate::transport::{Transport, origin};
-use crate::{AccountBuildError, BanGuard, DiscordAccount};
+use crate::unfinished::UnfinishedReads;
+use crate::{BanGuard, DiscordAccount};
 
 /// Sets up a [`DiscordAccount`]. `Debug` hides the token.
 ///
@@ -115,10 +118,20 @@ impl AccountBuilder {
             Some(address) => FileHost::only(origin(address).ok_or(AccountBuildError::BadProxy)?),
             None => FileHost::discord(),
         };
-        let mut account =
-            DiscordAccount::new(transport, file_host, traffic, self.clock, self.timeout);
-        account.bridges = self.bridges;
-        Ok(account)
+        Ok(DiscordAccount {
+            transport,
+            file_host,
+            bridges: self.bridges,
+            traffic,
+            clock: self.clock,
+            timeout: self.timeout,
+            me: OnceLock::new(),
+            posted: Mutex::default(),
+            unfinished: UnfinishedReads::default(),
+            guild_cache: GuildCache::default(),
+            personas: Personas::default(),
+            application: OnceLock::new(),
+        })
     }
 }
 
@@ -129,4 +142,31 @@ impl fmt::Debug for AccountBuilder {
             .field("per_second", &self.per_second)
             .finish_non_exhaustive()
     }
+}
+
+/// Why an account could not be set up.
+///
+/// ```
+/// use dirigent::SystemClock;
+/// use dirigent_discord::{AccountBuildError, DiscordAccount};
+///
+/// let built = DiscordAccount::builder("two words", SystemClock::new()).build();
+/// assert_eq!(built.err(), Some(AccountBuildError::BadToken));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AccountBuildError {
+    /// The token is empty, or contains characters that no token has.
+    #[error("not a bot's token: it is empty or has spaces or control characters in it")]
+    BadToken,
+    /// The address of the proxy or of the files is not a scheme and a host.
+    #[error(
+        "not an address for the proxy or the files: expected http://host:port or https://host:port"
+    )]
+    BadProxy,
+    /// Discord needs TLS, and there is none.
+    #[error(
+        "no TLS: switch on one of the crate's TLS features, and see that root certificates are there"
+    )]
+    NoTls,
 }

@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
-use std::error::Error as _;
 
 use async_trait::async_trait;
 use dirigent::ports::{
-    ApiError, Attachment, ErrorKind, HistoryRequest, Mentions, Post, Posted, Timestamp, WriteBar,
-    snowflake_time,
+    self, ApiError, Attachment, ErrorKind, HistoryRequest, Mentions, Post, Posted, Timestamp,
+    WriteBar, snowflake_time,
 };
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 use serde::Serialize;
@@ -24,25 +23,29 @@ use crate::route::Ask;
 use crate::wire::is_short;
 use crate::{DiscordAccount, NeededPermission, RestError, wire};
 
-/// The longest page of messages.
 pub(crate) const PAGE_MAX: u8 = 100;
 
-/// The body of a post. It is not written by twilight's builder, because that knows no `enforce_nonce`. Without it a
-/// post with a lost answer would be made twice.
+/// The body of a post, or of a change of it. It is not written by twilight's builder, because that knows no
+/// `enforce_nonce`. Without it a post with a lost answer would be made twice.
 #[derive(Serialize)]
-struct PostBody<'a> {
+pub(crate) struct PostBody<'a> {
     content: Cow<'a, str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     embeds: Vec<Embed>,
-    nonce: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nonce: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     enforce_nonce: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    username: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    avatar_url: Option<&'a str>,
     allowed_mentions: AllowedMentions,
     #[serde(skip_serializing_if = "Option::is_none")]
     message_reference: Option<MessageReference>,
 }
 
-/// The accounts and roles that a text may ping. By default it pings none.
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 struct AllowedMentions {
     parse: Vec<&'static str>,
     users: Vec<String>,
@@ -51,26 +54,24 @@ struct AllowedMentions {
     replied_user: bool,
 }
 
-impl AllowedMentions {
-    fn new(mentions: &Mentions) -> Self {
-        match mentions {
-            Mentions::User(user) => {
-                Self { users: each_once(&accounts(&[*user])), ..Self::default() }
-            }
-            Mentions::Allowed(chosen) => Self {
-                parse: if chosen.everyone { vec!["everyone"] } else { Vec::new() },
-                users: each_once(&accounts(&chosen.users)),
-                roles: each_once(&chosen.roles),
-                replied_user: chosen.replied_user,
-            },
-            Mentions::None | _ => Self::default(),
-        }
-    }
+#[derive(Serialize)]
+struct MessageReference {
+    message_id: String,
+    fail_if_not_exists: bool,
 }
 
-/// Returns the accounts that Discord knows, without personas.
-fn accounts(users: &[UserId]) -> Vec<UserId> {
-    users.iter().copied().filter(|user| !is_persona(*user)).collect()
+fn allowed(mentions: &Mentions) -> AllowedMentions {
+    let chosen = match mentions {
+        Mentions::User(user) => ports::AllowedMentions { users: vec![*user], ..Default::default() },
+        Mentions::Allowed(chosen) => ports::AllowedMentions::clone(chosen),
+        Mentions::None | _ => ports::AllowedMentions::default(),
+    };
+    AllowedMentions {
+        parse: if chosen.everyone { vec!["everyone"] } else { Vec::new() },
+        users: each_once(&accounts(&chosen.users)),
+        roles: each_once(&chosen.roles),
+        replied_user: chosen.replied_user,
+    }
 }
 
 /// Returns each id once, because Discord refuses a list that names one twice.
@@ -79,71 +80,61 @@ fn each_once<T: Copy + Ord + ToString>(ids: &[T]) -> Vec<String> {
     ids.iter().map(T::to_string).collect()
 }
 
-#[derive(Serialize)]
-struct MessageReference {
-    message_id: String,
-    fail_if_not_exists: bool,
-}
-
-/// Returns the text as Discord shows it, and the embeds. It fails if Discord would accept neither.
-fn shown<'a>(post: &'a Post, personas: &Personas) -> Result<(Cow<'a, str>, Vec<Embed>), ApiError> {
-    let is_bare = post.embeds.is_empty() && post.files.is_empty();
-    let shows_nothing = is_bare && post.content.trim().is_empty();
-    let embeds: Option<Vec<_>> = post.embeds.iter().map(discord_embed).collect();
-    let embeds = embeds.filter(|_| is_short(&post.content) && !shows_nothing);
-    let embeds = embeds.ok_or_else(|| RestError::NotAcceptable.report())?;
-    Ok((personas.posted(&post.content), embeds))
-}
-
-/// The body of a post by a persona's webhook, or of a change of it.
-#[derive(Serialize)]
-pub(crate) struct WebhookBody<'a> {
-    content: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    embeds: Vec<Embed>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    username: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    avatar_url: Option<&'a str>,
-    allowed_mentions: AllowedMentions,
-}
-
-impl<'a> WebhookBody<'a> {
-    pub(crate) fn new(
-        post: &'a Post,
-        personas: &Personas,
-        persona: Option<&'a Persona>,
-    ) -> Result<Self, ApiError> {
-        let (content, embeds) = shown(post, personas)?;
-        let username = persona.map(Persona::name);
-        let avatar_url = persona.and_then(Persona::picture);
-        let allowed_mentions = AllowedMentions::new(&post.mentions);
-        Ok(Self { content, embeds, username, avatar_url, allowed_mentions })
-    }
+/// Returns the accounts that Discord knows, without personas.
+fn accounts(users: &[UserId]) -> Vec<UserId> {
+    users.iter().copied().filter(|user| !is_persona(*user)).collect()
 }
 
 impl<'a> PostBody<'a> {
-    fn new(post: &'a Post, personas: &Personas) -> Result<Self, ApiError> {
+    /// Fails if Discord would not accept the text and the embeds.
+    fn bare(post: &'a Post, personas: &Personas) -> Result<Self, ApiError> {
+        let is_bare = post.embeds.is_empty() && post.files.is_empty();
+        let shows_nothing = is_bare && post.content.trim().is_empty();
+        let embeds: Option<Vec<_>> = post.embeds.iter().map(discord_embed).collect();
+        let embeds = embeds.filter(|_| is_short(&post.content) && !shows_nothing);
+        Ok(Self {
+            content: personas.posted(&post.content),
+            embeds: embeds.ok_or_else(|| RestError::NotAcceptable.report())?,
+            allowed_mentions: allowed(&post.mentions),
+            nonce: None,
+            enforce_nonce: false,
+            message_reference: None,
+            username: None,
+            avatar_url: None,
+        })
+    }
+
+    /// Creates the body of a post by this account.
+    fn own(post: &'a Post, personas: &Personas) -> Result<Self, ApiError> {
         let reference = |id: MessageId| MessageReference {
             message_id: id.get().to_string(),
             fail_if_not_exists: false,
         };
-        let (content, embeds) = shown(post, personas)?;
         Ok(Self {
-            content,
-            embeds,
-            nonce: post.nonce.as_str(),
+            nonce: Some(post.nonce.as_str()),
             enforce_nonce: true,
-            allowed_mentions: AllowedMentions::new(&post.mentions),
             message_reference: post.reply_to.map(reference),
+            ..Self::bare(post, personas)?
+        })
+    }
+
+    /// Creates the body of a post by a persona's webhook, or of a change of it.
+    pub(crate) fn of_webhook(
+        post: &'a Post,
+        personas: &Personas,
+        persona: Option<&'a Persona>,
+    ) -> Result<Self, ApiError> {
+        Ok(Self {
+            username: persona.map(Persona::name),
+            avatar_url: persona.and_then(Persona::picture),
+            ..Self::bare(post, personas)?
         })
     }
 }
 
 /// Makes an error permanent if files were too large for Discord or its proxy, because they would be refused again.
 pub(crate) fn for_its_size(error: ApiError) -> ApiError {
-    let cause = error.source().and_then(|cause| cause.downcast_ref::<RestError>()).copied();
-    match cause {
+    match RestError::of(&error) {
         Some(cause @ RestError::Refused { status: 413, .. }) => {
             ApiError::new(ErrorKind::Invalid).with_source(cause)
         }
@@ -162,7 +153,7 @@ impl DiscordApi for DiscordAccount {
     }
 
     async fn post(&self, post: Post) -> Result<Posted, ApiError> {
-        let body = PostBody::new(&post, &self.personas)?;
+        let body = PostBody::own(&post, &self.personas)?;
         let channel_id = post.channel.get();
         let route = Route::CreateMessage { channel_id };
         let ask = Ask::posting("create message", channel_id, &route, &body, &post.files, true)?;

@@ -124,7 +124,6 @@ fn present<T>(asked: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
     }
 }
 
-/// Returns the needed intents that a gateway did not ask for.
 pub(crate) fn not_asked(intents: Intents) -> Vec<SetupIssue> {
     let is_missing =
         |intent: &NeededIntent| !intent.is_optional() && !intents.contains(intent.bit());
@@ -132,7 +131,6 @@ pub(crate) fn not_asked(intents: Intents) -> Vec<SetupIssue> {
     missing.map(SetupIssue::IntentNotAsked).collect()
 }
 
-/// Returns the permissions that this member lacks in a whole guild.
 pub(crate) fn in_guild(rules: &GuildRules, me: &Member) -> Vec<SetupIssue> {
     let allowed = rules.base(me);
     let guild = GuildId::new(rules.guild);

@@ -23,7 +23,7 @@ use crate::DiscordAccount;
 use crate::setup_issue::NEEDED_INTENTS;
 use channel_queues::ChannelQueues;
 use log_limit::LogLimit;
-use task_queue::TaskQueue;
+use task_queue::{Task, TaskSender};
 
 pub use shard::ShardFeed;
 pub use task_queue::FeedWork;
@@ -74,7 +74,7 @@ struct FeedParts {
     dirigent: Dirigent,
     account: Arc<DiscordAccount>,
     intents: Intents,
-    tasks: Arc<TaskQueue>,
+    tasks: TaskSender,
     queues: Arc<ChannelQueues>,
     /// Limits warnings about unreadable events.
     unreadable: LogLimit,
@@ -83,12 +83,6 @@ struct FeedParts {
     registers: bool,
     /// The guilds with checked permissions.
     diagnosed: Mutex<HashSet<u64>>,
-}
-
-impl Drop for FeedParts {
-    fn drop(&mut self) {
-        self.tasks.close();
-    }
 }
 
 /// Sets up a [`Feed`].
@@ -177,10 +171,9 @@ impl FeedBuilder {
     /// Returns the feed, and the work that you must run. It starts no task.
     pub fn build(self) -> (Feed, FeedWork) {
         self.account.guild_cache.begin(self.intents);
-        let tasks = Arc::new(TaskQueue::default());
         let queues = Arc::new(ChannelQueues::default());
-        let work = FeedWork::new(
-            (Arc::clone(&tasks), Arc::clone(&queues)),
+        let (tasks, work) = FeedWork::new(
+            Arc::clone(&queues),
             self.dirigent.clone(),
             Arc::clone(&self.account),
             self.intents,
@@ -210,7 +203,7 @@ impl FeedParts {
     /// Forgets a guild that the account has left, so that all begins anew if it returns.
     fn left(&self, guild: u64) {
         self.diagnosed.lock().unwrap_or_else(PoisonError::into_inner).remove(&guild);
-        self.tasks.forget(guild);
+        let _ = self.tasks.send(Task::Forget(guild));
     }
 }
 

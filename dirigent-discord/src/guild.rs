@@ -5,7 +5,7 @@ use dirigent::ports::{
     Access, ApiError, ChannelInfo, ChannelKind, ErrorKind, GuildApi, GuildId, NewChannel, Reader,
 };
 use dirigent::{ChannelId, DiscordApi as _, UserId};
-use serde::Serialize;
+use serde_json::{Value, json};
 use twilight_http::routing::Route;
 use twilight_model::guild::Permissions;
 
@@ -16,7 +16,6 @@ use crate::route::Ask;
 use crate::wire::{PRIVATE_THREAD, is_thread};
 use crate::{DiscordAccount, RestError, wire};
 
-/// The longest name of a channel, in characters.
 const NAME_CHARS_MAX: usize = 100;
 
 /// The most overwrites of a channel, which limits the members besides everyone and this account.
@@ -25,7 +24,6 @@ const OVERWRITES_MAX: usize = 100;
 /// The most members to request a name for. The others are shown by id.
 const NAMES_MAX: usize = 20;
 
-/// The guilds on a page.
 const GUILD_PAGE: u16 = 200;
 
 /// The permissions of a participant.
@@ -33,34 +31,20 @@ const FULL: Permissions = Permissions::VIEW_CHANNEL
     .union(Permissions::SEND_MESSAGES)
     .union(Permissions::READ_MESSAGE_HISTORY);
 
-#[derive(Serialize)]
-struct ChannelBody<'a> {
-    name: &'a str,
-    #[serde(rename = "type")]
-    kind: u8,
-    permission_overwrites: Vec<OverwriteBody>,
-}
+/// The number of a role among the kinds of overwrites.
+const ROLE: u8 = 0;
 
-#[derive(Serialize)]
-struct OverwriteBody {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<String>,
-    /// 0 for a role, 1 for a member.
-    #[serde(rename = "type")]
-    kind: u8,
-    allow: String,
-    deny: String,
-}
+/// The number of a member among the kinds of overwrites.
+const MEMBER: u8 = 1;
 
-impl OverwriteBody {
-    fn new(id: Option<u64>, kind: u8, allow: Permissions, deny: Permissions) -> Self {
-        Self {
-            id: id.map(|id| id.to_string()),
-            kind,
-            allow: allow.bits().to_string(),
-            deny: deny.bits().to_string(),
-        }
+/// Returns the overwrite for a role or a member. Without an id it is for the one in the route.
+fn overwrite(id: Option<u64>, kind: u8, allow: Permissions, deny: Permissions) -> Value {
+    let (allow, deny) = (allow.bits().to_string(), deny.bits().to_string());
+    let mut body = json!({ "type": kind, "allow": allow, "deny": deny });
+    if let (Some(id), Some(fields)) = (id, body.as_object_mut()) {
+        fields.insert("id".to_owned(), id.to_string().into());
     }
+    body
 }
 
 #[async_trait]
@@ -86,11 +70,7 @@ impl GuildApi for DiscordAccount {
     }
 
     async fn guild_name(&self, guild: GuildId) -> Result<Option<String>, ApiError> {
-        let guild_id = guild.get();
-        let route = Route::GetGuild { guild_id, with_counts: false };
-        let asked: Result<wire::Named, ApiError> =
-            self.read(Ask::bare("get guild", guild_id, &route)).await;
-        asked.map(|guild| Some(guild.name)).map_err(not_in_guild)
+        Ok(self.wire_guild(guild.get()).await?.name)
     }
 
     async fn channel(&self, channel: ChannelId) -> Result<ChannelInfo, ApiError> {
@@ -131,11 +111,11 @@ impl GuildApi for DiscordAccount {
         members.retain(|member| *member != me);
         let guild_id = guild.get();
         let nothing = Permissions::empty();
-        let everyone = OverwriteBody::new(Some(guild_id), 0, nothing, Permissions::VIEW_CHANNEL);
+        let everyone = overwrite(Some(guild_id), ROLE, nothing, Permissions::VIEW_CHANNEL);
         let invited = std::iter::once(me).chain(members);
-        let invited = invited.map(|user| OverwriteBody::new(Some(user.get()), 1, FULL, nothing));
-        let permission_overwrites = std::iter::once(everyone).chain(invited).collect();
-        let body = ChannelBody { name: &name, kind: 0, permission_overwrites };
+        let invited = invited.map(|user| overwrite(Some(user.get()), MEMBER, FULL, nothing));
+        let overwrites: Vec<_> = std::iter::once(everyone).chain(invited).collect();
+        let body = json!({ "name": name, "type": 0, "permission_overwrites": overwrites });
         let route = Route::CreateChannel { guild_id };
         let reason = Some("Dirigent: a channel was asked for");
         let ask = Ask::with_body("create guild channel", guild_id, &route, &body, reason)?;
@@ -174,7 +154,7 @@ impl GuildApi for DiscordAccount {
         let guild = guild.ok_or_else(|| RestError::NotAcceptable.report())?;
         // Discord would accept an overwrite for any account, but only a member can gain access.
         self.member(guild.0, user).await?;
-        let body = OverwriteBody::new(None, 1, allow, deny);
+        let body = overwrite(None, MEMBER, allow, deny);
         let route = Route::UpdatePermissionOverwrite { channel_id, target_id: user.get() };
         let reason = Some("Dirigent: who takes part has changed");
         let ask = Ask::with_body("edit channel permissions", channel_id, &route, &body, reason)?;

@@ -38,7 +38,6 @@ struct Inner {
     live: HashSet<u32>,
 }
 
-/// The known audience of a channel.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Visibility {
     /// Exactly these accounts see it.
@@ -47,7 +46,6 @@ pub(crate) enum Visibility {
     WithMembers(u64, Vec<UserId>),
     /// To know it, ask which of these accounts were added to this thread.
     WithThread(Vec<UserId>),
-    /// The audience is unknown.
     Unknown,
 }
 
@@ -67,7 +65,6 @@ pub(crate) struct Watched<'a> {
 }
 
 impl GuildCache {
-    /// Sets the intents of the gateway.
     pub(crate) fn begin(&self, intents: Intents) {
         self.inner().tells_members = intents.contains(Intents::GUILD_MEMBERS);
     }
@@ -99,9 +96,8 @@ impl GuildCache {
         shard.total() == 1 || guild.is_some_and(|guild| guild.shard == shard.number())
     }
 
-    /// Stores a whole guild.
     pub(crate) fn guild(&self, shard: ShardId, pushed: &PushedGuild, now: Timestamp) {
-        let Some(rules) = pushed.guild().map(|guild| guild.rules()) else {
+        let Some(rules) = pushed.rules() else {
             return self.guild_away(pushed.id.0);
         };
         let mut inner = self.inner();
@@ -137,7 +133,6 @@ impl GuildCache {
         inner.places.retain(|_, of| *of != guild);
     }
 
-    /// Stores the owner and the roles.
     pub(crate) fn rules(&self, rules: GuildRules, watched: &Watched<'_>) -> MembershipChanges {
         self.changing(rules.guild, None, watched, |guild, _| guild.rules = rules)
     }
@@ -188,7 +183,6 @@ impl GuildCache {
         self.inner().places.contains_key(&channel.get())
     }
 
-    /// Stores a new or changed channel or thread.
     pub(crate) fn channel(
         &self,
         channel: &wire::Channel,
@@ -219,7 +213,6 @@ impl GuildCache {
         gone
     }
 
-    /// Stores a new or changed member.
     pub(crate) fn member(
         &self,
         pushed: &PushedMember,
@@ -270,7 +263,6 @@ impl GuildCache {
         }
     }
 
-    /// Returns which of these accounts see a channel.
     pub(crate) fn visibility(
         &self,
         channel: ChannelId,
@@ -292,7 +284,6 @@ impl GuildCache {
         }
     }
 
-    /// Ends the read.
     pub(crate) fn end_reading(&self, guild: u64) {
         let mut inner = self.inner();
         let me = inner.me;
@@ -301,7 +292,6 @@ impl GuildCache {
         }
     }
 
-    /// Returns true if the account's state in the guild is known.
     pub(crate) fn knows_member(&self, guild: u64, user: UserId, now: Timestamp) -> bool {
         let inner = self.inner();
         let guild = inner.guilds.get(&guild).filter(|guild| inner.live.contains(&guild.shard));
@@ -324,7 +314,6 @@ impl GuildCache {
         }
     }
 
-    /// Stores an answer about the accounts of a private thread.
     pub(crate) fn install_thread(
         &self,
         thread: ChannelId,
@@ -366,7 +355,6 @@ impl GuildCache {
         among.iter().filter_map(bar).collect()
     }
 
-    /// Returns true if the cache belongs to this account.
     pub(crate) fn is_me(&self, user: UserId) -> bool {
         self.inner().me == Some(user)
     }
@@ -436,7 +424,6 @@ impl GuildCache {
     }
 }
 
-/// The beginning of a role's mention.
 pub(crate) const ROLE: &str = "<@&";
 
 /// Returns the message with mentions of bots in place of the roles that Discord manages for them.

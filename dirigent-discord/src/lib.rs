@@ -87,14 +87,13 @@
 //! not install a crypto provider for this crate.
 
 // A request passes `route`, `traffic` (with `pace`, `refusals` and `ban_guard`) and `transport`, which never waits for
-// a limit. `chat` and `guild` implement the two traits. `audience`, `member_pages` and `permission` decide who sees a
+// a limit. `chat` and `guild` implement the two traits. `audience` and `permission` decide who sees a
 // channel. `news` and `message` read the gateway, and `feed` reports it and fills `guild_cache`. `persona` has agents
 // without a token. `slash` has the commands, and `diagnose` finds what is not switched on.
 
 mod account;
 mod audience;
 mod ban_guard;
-mod build_error;
 mod builder;
 mod chat;
 mod diagnose;
@@ -104,7 +103,6 @@ mod file_host;
 mod guild;
 mod guild_cache;
 mod limit_headers;
-mod member_pages;
 mod message;
 mod news;
 mod pace;
@@ -118,13 +116,11 @@ mod slash;
 mod traffic;
 mod transport;
 mod unfinished;
-mod unfinished_reads;
 mod wire;
 
 pub use account::DiscordAccount;
 pub use ban_guard::BanGuard;
-pub use build_error::AccountBuildError;
-pub use builder::AccountBuilder;
+pub use builder::{AccountBuildError, AccountBuilder};
 pub use feed::{Feed, FeedBuilder, FeedWork, ShardFeed};
 pub use message::chat_message;
 pub use persona::{Persona, PersonaAccount, PersonaError};

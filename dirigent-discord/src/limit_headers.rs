@@ -20,9 +20,7 @@ pub(crate) struct LimitHeaders {
     pub(crate) bucket: Option<String>,
     /// The requests that fit into one window.
     pub(crate) limit: Option<u32>,
-    /// The requests that are left in this window.
     pub(crate) remaining: Option<u32>,
-    /// The time until the window is over.
     pub(crate) reset_after: Option<Duration>,
 }
 
@@ -51,7 +49,6 @@ pub(crate) enum Scope {
     Unsaid,
 }
 
-/// A 429, with its scope and wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooMany {
     pub(crate) scope: Scope,
@@ -60,7 +57,6 @@ pub(crate) struct TooMany {
 
 #[derive(Default, Deserialize)]
 struct Body {
-    #[serde(default)]
     retry_after: Option<f64>,
     #[serde(default)]
     global: bool,

@@ -42,43 +42,55 @@ pub fn chat_message(message: &Message) -> ChatMessage {
 pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
     let name = message.shown_name();
     let author = message.author?;
-    let traits = Traits {
-        is_webhook: message.webhook_id.is_some(),
-        is_bot: author.bot.unwrap_or(false),
-        is_official: author.system.unwrap_or(false),
-        // Older messages have only the older field.
-        answers_command: message.interaction_metadata.is_some() || message.interaction.is_some(),
-        kind: message.kind?,
+    let kind = message.kind?;
+    // Older messages have only the older field.
+    let answers_command = message.interaction_metadata.is_some() || message.interaction.is_some();
+    let is_webhook = message.webhook_id.is_some();
+    // An answer to a command has its application's id as a webhook's, but the bot wrote it.
+    let author_kind = if is_webhook && !answers_command {
+        AuthorKind::Webhook
+    } else if is_webhook || author.bot == Some(true) {
+        AuthorKind::Bot
+    } else {
+        AuthorKind::Human
+    };
+    let chat_kind = match kind {
+        // Discord's own account wrote it, or a command's answer.
+        _ if answers_command || author.system == Some(true) => ChatKind::System,
+        REGULAR => ChatKind::Default,
+        REPLY => ChatKind::Reply,
+        _ => ChatKind::System,
     };
     let reference = message.reference.unwrap_or_default();
-    let quoted = match traits.kind {
+    // Other kinds also refer to messages, for example a pin, a thread's first message or a forward.
+    let answered_id = reference.message_id.filter(|_| kind == REPLY);
+    let quoted = match kind {
         REPLY => answered(message.referenced),
         STARTER => starter(message.referenced),
         _ if reference.kind == Some(FORWARD) => forwarded(&message.snapshots),
         _ => None,
     };
     let content = message.content?;
-    let author_kind = traits.author_kind();
     let by_person = author_kind == AuthorKind::Human;
     Some(ChatMessage {
         author_name: name,
         author_kind,
-        kind: traits.chat_kind(),
+        kind: chat_kind,
         mentioned_bots: mentioned_bots(message.mentions, &content),
-        reply_to: traits.answers(reference.message_id.map(|id| id.0)),
+        reply_to: answered_id.map(|id| MessageId::new(id.0)),
         quoted: quoted.map(Box::new),
         attachments: message.attachments.into_iter().flatten().map(attached).collect(),
         embeds: message
             .embeds
             .as_array()
             .map_or(0, |all| u8::try_from(all.len()).unwrap_or(u8::MAX)),
-        shown: shown(&Parts {
+        shown: shown(
             // A person's embeds are previews of links.
-            embeds: if by_person { &Value::Null } else { &message.embeds },
-            components: &message.components,
-            stickers: &message.sticker_items,
-            poll: &message.poll,
-        }),
+            if by_person { &Value::Null } else { &message.embeds },
+            &message.components,
+            &message.sticker_items,
+            &message.poll,
+        ),
         nonce: message.nonce.and_then(wire::Nonce::ours),
         ..ChatMessage::new(
             MessageId::new(message.id.0),
@@ -91,7 +103,7 @@ pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
 
 /// Returns the bots that a text mentions. Discord's list also includes the author of the answered message.
 fn mentioned_bots(mentions: Value, content: &str) -> Box<[UserId]> {
-    let named: Vec<wire::Author> = serde_json::from_value(mentions).unwrap_or_default();
+    let named: Vec<wire::User> = serde_json::from_value(mentions).unwrap_or_default();
     let bots = named.into_iter().filter(|named| named.bot == Some(true));
     let bots = bots.map(|bot| bot.id.user());
     bots.filter(|bot| {
@@ -125,7 +137,6 @@ fn answered(referenced: Value) -> Option<Quoted> {
     Some(quoted.by(answered.author_kind))
 }
 
-/// Returns the message that a thread was made from.
 fn starter(referenced: Value) -> Option<Quoted> {
     let starter = referred(referenced)?;
     let quoted = Quoted::starter(starter.author, starter.author_name, &starter.content);
@@ -147,42 +158,28 @@ fn forwarded(snapshots: &Value) -> Option<Quoted> {
     let files: Option<Vec<wire::Attachment>> =
         message.get("attachments").and_then(|files| serde_json::from_value(files.clone()).ok());
     let part = |name: &str| message.get(name).unwrap_or(&Value::Null);
-    let shown = shown(&Parts {
-        embeds: part("embeds"),
-        components: part("components"),
-        stickers: part("sticker_items"),
-        poll: part("poll"),
-    });
+    let shown = shown(part("embeds"), part("components"), part("sticker_items"), part("poll"));
     let files = files.unwrap_or_default().into_iter().map(attached).collect();
     Some(Quoted::forwarded(text(message, "content").unwrap_or_default()).with(files, shown))
 }
 
-/// The parts of a message besides words and files.
-struct Parts<'a> {
-    embeds: &'a Value,
-    components: &'a Value,
-    stickers: &'a Value,
-    poll: &'a Value,
-}
-
 /// Returns the parts that have a text. A part in an unknown form is left out, because the words must not be lost.
-fn shown(parts: &Parts<'_>) -> Vec<Shown> {
+fn shown(embeds: &Value, components: &Value, stickers: &Value, poll: &Value) -> Vec<Shown> {
     let is_rich = |embed: &&Value| text(embed, "type").is_none_or(|kind| kind == "rich");
-    let embeds =
-        list(parts.embeds).iter().filter(is_rich).map(|embed| Shown::embed(&embed_of(embed)));
+    let embeds = list(embeds).iter().filter(is_rich).map(|embed| Shown::embed(&embed_of(embed)));
     let mut texts = Vec::new();
-    for component in list(parts.components) {
+    for component in list(components) {
         add_texts(component, &mut texts);
     }
     let components = (!texts.is_empty()).then(|| Shown::components(texts));
     // Without a name or a question it still shows something, so the message does not hide its text.
-    let stickers = list(parts.stickers).iter().filter(|sticker| sticker.is_object());
+    let stickers = list(stickers).iter().filter(|sticker| sticker.is_object());
     let stickers =
         stickers.map(|sticker| Shown::sticker(text(sticker, "name").unwrap_or_default()));
-    let poll = parts.poll.is_object().then(|| {
-        let question = parts.poll.get("question").and_then(|question| text(question, "text"));
+    let poll = poll.is_object().then(|| {
+        let question = poll.get("question").and_then(|question| text(question, "text"));
         let question = question.unwrap_or_default();
-        let answers = parts.poll.get("answers").map_or(&[][..], list);
+        let answers = poll.get("answers").map_or(&[][..], list);
         let words =
             |answer: &'_ Value| answer.get("poll_media")?.get("text")?.as_str().map(str::to_owned);
         Shown::poll(question, answers.iter().filter_map(words))
@@ -227,48 +224,6 @@ fn list(value: &Value) -> &[Value] {
 
 fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     value.get(name)?.as_str()
-}
-
-/// The facts that decide the kind of a message and of its author.
-#[expect(clippy::struct_excessive_bools, reason = "they are independent facts of one message")]
-struct Traits {
-    is_webhook: bool,
-    is_bot: bool,
-    /// Written by Discord's own account.
-    is_official: bool,
-    answers_command: bool,
-    kind: u8,
-}
-
-impl Traits {
-    /// An answer to a command has its application's id as a webhook's, but the bot wrote it.
-    const fn author_kind(&self) -> AuthorKind {
-        if self.is_webhook && !self.answers_command {
-            AuthorKind::Webhook
-        } else if self.is_bot || self.is_webhook {
-            AuthorKind::Bot
-        } else {
-            AuthorKind::Human
-        }
-    }
-
-    /// Returns the message that it answers. Other kinds also refer to messages, for example a pin, a thread's first
-    /// message or a forward.
-    fn answers(&self, referred: Option<u64>) -> Option<MessageId> {
-        referred.filter(|_| self.kind == REPLY).map(MessageId::new)
-    }
-
-    fn chat_kind(&self) -> ChatKind {
-        if self.answers_command || self.is_official {
-            ChatKind::System
-        } else if self.kind == REGULAR {
-            ChatKind::Default
-        } else if self.kind == REPLY {
-            ChatKind::Reply
-        } else {
-            ChatKind::System
-        }
-    }
 }
 
 #[cfg(test)]

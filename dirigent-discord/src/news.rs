@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 
 use dirigent::{ChannelId, ChatMessage, MessageId};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use twilight_model::gateway::event::Event;
+use twilight_model::gateway::event::{DispatchEvent, Event};
 
-use crate::message::{chat_message, read_message};
+use crate::message::read_message;
 use crate::wire::pushed::{
-    DeletedChannel, DeletedGuild, DeletedMessage, DeletedMessages, DeletedRole, Interaction,
-    Payload, PushedGuild, PushedMember, PushedReaction, PushedRole, PushedTyping, Ready,
-    RemovedMember, ThreadList, ThreadMembers,
+    DeletedGuild, DeletedMessage, DeletedMessages, DeletedRole, Interaction, Payload, PushedGuild,
+    PushedMember, PushedReaction, PushedRole, PushedTyping, Ready, RemovedMember, ThreadList,
+    ThreadMembers,
 };
-use crate::wire::{Channel, Guild, Number};
+use crate::wire::{Channel, Guild, Number, WithId};
 
 /// An event that the library needs.
 pub(crate) enum News {
@@ -22,126 +22,127 @@ pub(crate) enum News {
     /// A session was resumed. All events from the gap were pushed.
     Resumed,
     Guild(Box<PushedGuild>),
+    /// A channel or thread was deleted.
+    ChannelDeleted(WithId),
+    Cached(Cached),
+    Created(ChatMessage),
+    Updated(ChatMessage),
+    Deleted(ChannelId, Vec<MessageId>),
+    Typing(PushedTyping),
+    Reaction(PushedReaction),
+    Interaction(Box<Interaction>),
+}
+
+/// An event that changes only the guild cache, and with it who sees which channel.
+pub(crate) enum Cached {
     GuildUpdated(Guild),
     GuildDeleted(DeletedGuild),
     Role(PushedRole),
     RoleDeleted(DeletedRole),
     /// A new or changed channel or thread.
     Channel(Box<Channel>),
-    ChannelDeleted(DeletedChannel),
     Threads(ThreadList),
     ThreadMembers(ThreadMembers),
-    /// A new or changed member.
     Member(PushedMember),
     MemberRemoved(RemovedMember),
-    Created(ChatMessage),
-    Updated(ChatMessage),
-    Deleted(ChannelId, Vec<MessageId>),
-    /// An account began to type.
-    Typing(PushedTyping),
-    Reaction(PushedReaction),
-    Interaction(Box<Interaction>),
+}
+
+impl From<Cached> for News {
+    fn from(event: Cached) -> Self {
+        Self::Cached(event)
+    }
 }
 
 /// An event that the library needs but cannot read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     /// Discord's name for the kind of event, or `unknown` if it is no event at all.
-    pub(crate) kind: Cow<'static, str>,
+    pub(crate) kind: String,
 }
 
 /// The head of a gateway's message.
 #[derive(Deserialize)]
 struct Head<'a> {
-    #[serde(default, borrow)]
+    #[serde(borrow)]
     t: Option<Cow<'a, str>>,
+}
+
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Text(&'a str),
+    Twilight(&'a Event),
+}
+
+impl Source<'_> {
+    fn read<T: DeserializeOwned>(self) -> Option<T> {
+        match self {
+            Self::Text(text) => Some(serde_json::from_str::<Payload<T>>(text).ok()?.d),
+            // Twilight's types are converted to Discord's form, so that they are read in a single place.
+            Self::Twilight(event) => {
+                let event = DispatchEvent::try_from(event.clone()).ok()?;
+                serde_json::from_value(serde_json::to_value(event).ok()?).ok()
+            }
+        }
+    }
 }
 
 impl News {
     /// Reads a raw message of the gateway. Returns `None` if the library does not need it.
     pub(crate) fn in_text(text: &str) -> Result<Option<Self>, Unreadable> {
         let head = serde_json::from_str::<Head<'_>>(text);
-        let Some(kind) = head.map_err(|_| Unreadable { kind: "unknown".into() })?.t else {
-            return Ok(None);
-        };
-        let read = match kind.as_ref() {
-            "MESSAGE_CREATE" => payload(text).and_then(read_message).map(Self::Created),
+        match head.map_err(|_| Unreadable { kind: "unknown".to_owned() })?.t {
+            Some(kind) => Self::read(&kind, Source::Text(text)),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads an event of twilight, which drops the nonce of messages.
+    pub(crate) fn in_event(event: &Event) -> Result<Option<Self>, Unreadable> {
+        match event.kind().name() {
+            Some(kind) => Self::read(kind, Source::Twilight(event)),
+            None => Ok(None),
+        }
+    }
+
+    fn read(kind: &str, data: Source<'_>) -> Result<Option<Self>, Unreadable> {
+        let read: Option<Self> = match kind {
+            "MESSAGE_CREATE" => data.read().and_then(read_message).map(Self::Created),
             // Many updates contain too little to change anything.
-            "MESSAGE_UPDATE" => match payload(text) {
+            "MESSAGE_UPDATE" => match data.read() {
                 Some(message) => return Ok(read_message(message).map(Self::Updated)),
                 None => None,
             },
-            "MESSAGE_DELETE" => payload(text).map(deleted),
-            "MESSAGE_DELETE_BULK" => payload(text).map(all_deleted),
-            "TYPING_START" => payload(text).map(Self::Typing),
-            "GUILD_CREATE" => payload(text).map(Box::new).map(Self::Guild),
-            "GUILD_UPDATE" => payload(text).map(Self::GuildUpdated),
-            "GUILD_DELETE" => payload(text).map(Self::GuildDeleted),
-            "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE" => payload(text).map(Self::Role),
-            "GUILD_ROLE_DELETE" => payload(text).map(Self::RoleDeleted),
-            "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE" => {
-                payload(text).map(Box::new).map(Self::Channel)
+            "MESSAGE_DELETE" => data.read().map(deleted),
+            "MESSAGE_DELETE_BULK" => data.read().map(all_deleted),
+            "TYPING_START" => data.read().map(Self::Typing),
+            "GUILD_CREATE" => data.read().map(Self::Guild),
+            "GUILD_UPDATE" => data.read().map(|guild| Cached::GuildUpdated(guild).into()),
+            "GUILD_DELETE" => data.read().map(|gone| Cached::GuildDeleted(gone).into()),
+            "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE" => {
+                data.read().map(|role| Cached::Role(role).into())
             }
-            "CHANNEL_DELETE" | "THREAD_DELETE" => payload(text).map(Self::ChannelDeleted),
-            "THREAD_LIST_SYNC" => payload(text).map(Self::Threads),
-            "THREAD_MEMBERS_UPDATE" => payload(text).map(Self::ThreadMembers),
-            "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE" => payload(text).map(Self::Member),
-            "GUILD_MEMBER_REMOVE" => payload(text).map(Self::MemberRemoved),
-            "MESSAGE_REACTION_ADD" => payload(text).map(Self::Reaction),
-            "INTERACTION_CREATE" => payload(text).map(Box::new).map(Self::Interaction),
-            "READY" => payload(text).map(Self::Ready),
+            "GUILD_ROLE_DELETE" => data.read().map(|gone| Cached::RoleDeleted(gone).into()),
+            "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE" => {
+                data.read().map(|channel| Cached::Channel(channel).into())
+            }
+            "CHANNEL_DELETE" | "THREAD_DELETE" => data.read().map(Self::ChannelDeleted),
+            "THREAD_LIST_SYNC" => data.read().map(|list| Cached::Threads(list).into()),
+            "THREAD_MEMBERS_UPDATE" => {
+                data.read().map(|members| Cached::ThreadMembers(members).into())
+            }
+            "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE" => {
+                data.read().map(|member| Cached::Member(member).into())
+            }
+            "GUILD_MEMBER_REMOVE" => data.read().map(|gone| Cached::MemberRemoved(gone).into()),
+            "MESSAGE_REACTION_ADD" => data.read().map(Self::Reaction),
+            "INTERACTION_CREATE" => data.read().map(Self::Interaction),
+            "READY" => data.read().map(Self::Ready),
             "RESUMED" => Some(Self::Resumed),
             _ => return Ok(None),
         };
         // Only the kinds above come here.
-        read.map(Some).ok_or_else(|| Unreadable { kind: kind.into_owned().into() })
+        read.map(Some).ok_or_else(|| Unreadable { kind: kind.to_owned() })
     }
-
-    /// Reads an event of twilight, which drops the nonce of messages.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "most events are nothing to us")]
-    pub(crate) fn in_event(event: &Event) -> Result<Option<Self>, Unreadable> {
-        let read = match event {
-            Event::MessageCreate(created) => Some(Self::Created(chat_message(created))),
-            Event::MessageUpdate(updated) => Some(Self::Updated(chat_message(updated))),
-            Event::MessageDelete(gone) => again(gone).map(deleted),
-            Event::MessageDeleteBulk(gone) => again(gone).map(all_deleted),
-            Event::TypingStart(typing) => again(typing).map(Self::Typing),
-            Event::GuildCreate(guild) => again(guild).map(Box::new).map(Self::Guild),
-            Event::GuildUpdate(guild) => again(guild).map(Self::GuildUpdated),
-            Event::GuildDelete(gone) => again(gone).map(Self::GuildDeleted),
-            Event::RoleCreate(role) => again(role).map(Self::Role),
-            Event::RoleUpdate(role) => again(role).map(Self::Role),
-            Event::RoleDelete(gone) => again(gone).map(Self::RoleDeleted),
-            Event::ChannelCreate(channel) => again(channel).map(Box::new).map(Self::Channel),
-            Event::ChannelUpdate(channel) => again(channel).map(Box::new).map(Self::Channel),
-            Event::ThreadCreate(thread) => again(thread).map(Box::new).map(Self::Channel),
-            Event::ThreadUpdate(thread) => again(thread).map(Box::new).map(Self::Channel),
-            Event::ChannelDelete(gone) => again(gone).map(Self::ChannelDeleted),
-            Event::ThreadDelete(gone) => again(gone).map(Self::ChannelDeleted),
-            Event::ThreadListSync(list) => again(list).map(Self::Threads),
-            Event::ThreadMembersUpdate(members) => again(members).map(Self::ThreadMembers),
-            Event::MemberAdd(member) => again(member).map(Self::Member),
-            Event::MemberUpdate(member) => again(member).map(Self::Member),
-            Event::MemberRemove(gone) => again(gone).map(Self::MemberRemoved),
-            Event::ReactionAdd(added) => again(added).map(Self::Reaction),
-            Event::InteractionCreate(used) => again(used).map(Box::new).map(Self::Interaction),
-            Event::Ready(ready) => again(ready).map(Self::Ready),
-            Event::Resumed => Some(Self::Resumed),
-            _ => return Ok(None),
-        };
-        let kind = || event.kind().name().unwrap_or("unknown").into();
-        read.map(Some).ok_or_else(|| Unreadable { kind: kind() })
-    }
-}
-
-fn payload<T: DeserializeOwned>(text: &str) -> Option<T> {
-    serde_json::from_str::<Payload<T>>(text).ok().map(|payload| payload.d)
-}
-
-/// Twilight's types are converted to Discord's form, so that they are read in a single place. This would
-/// be too slow for messages.
-fn again<T: DeserializeOwned>(event: &impl Serialize) -> Option<T> {
-    serde_json::from_value(serde_json::to_value(event).ok()?).ok()
 }
 
 fn deleted(gone: DeletedMessage) -> News {

@@ -44,17 +44,13 @@ pub(crate) struct Pace {
     all: Option<Timestamp>,
     /// The time until which a route without a bucket is barred.
     barred: HashMap<RouteKey, Timestamp>,
-    /// The bucket of each route.
     routes: HashMap<RouteKey, Arc<str>>,
     buckets: HashMap<BucketKey, Bucket>,
 }
 
-/// The result of a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
-    /// It was answered, and not with a 429.
     Answered(LimitHeaders),
-    /// It was answered with a 429.
     Refused(LimitHeaders, TooMany),
     /// It was never sent, because there was no connection.
     NotSent,

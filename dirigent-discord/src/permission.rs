@@ -8,7 +8,6 @@ use twilight_model::guild::Permissions;
 /// The permissions that a member keeps during a time-out.
 const IN_TIME_OUT: Permissions = Permissions::VIEW_CHANNEL.union(Permissions::READ_MESSAGE_HISTORY);
 
-/// The permission rules of a guild.
 #[derive(Clone, Debug)]
 pub(crate) struct GuildRules {
     /// The guild's id, which is also the id of its everyone role.
@@ -20,7 +19,6 @@ pub(crate) struct GuildRules {
     pub(crate) bots: HashMap<u64, UserId>,
 }
 
-/// One member of a guild.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) user: UserId,
@@ -37,7 +35,6 @@ pub(crate) struct Overwrite {
     pub(crate) deny: Permissions,
 }
 
-/// The role or member of an overwrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Role(u64),

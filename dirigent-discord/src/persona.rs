@@ -16,13 +16,12 @@ use dirigent::ports::{
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 use twilight_http::routing::Route;
 
-use crate::chat::{PAGE_MAX, WebhookBody, for_its_size};
+use crate::chat::{PAGE_MAX, PostBody, for_its_size};
 use crate::route::Ask;
 use crate::{DiscordAccount, wire};
 use table::{Home, Webhook};
 use tried::{Tried, TriedPosts};
 
-/// The longest name of a webhook, in characters.
 const NAME_CHARS_MAX: usize = 80;
 
 /// Words that must not be in a webhook's name, in lower case.
@@ -63,7 +62,6 @@ impl Persona {
         &self.name
     }
 
-    /// Returns the address of the picture.
     pub(crate) fn picture(&self) -> Option<&str> {
         self.avatar.as_deref()
     }
@@ -199,9 +197,9 @@ impl PersonaAccount {
         content: &str,
     ) -> Result<(), ApiError> {
         let post = Post::new(channel, content, Nonce::from_parts(0, 0, 0));
-        let body = WebhookBody::new(&post, &self.moderator.personas, None)?;
+        let body = PostBody::of_webhook(&post, &self.moderator.personas, None)?;
         let (webhook, home) = self.webhook_of(channel).await?;
-        let (token, webhook_id) = (webhook.token.as_str(), webhook.id.get());
+        let (token, webhook_id) = (&*webhook.token, webhook.id.get());
         let (message_id, thread_id) = (message.get(), home.thread(channel));
         let route = Route::UpdateWebhookMessage { message_id, thread_id, token, webhook_id };
         let ask = Ask::posting("edit webhook message", webhook_id, &route, &body, &[], false)?;
@@ -228,13 +226,13 @@ impl PersonaAccount {
     /// Makes the post, once the persona has its webhook there.
     async fn post_once(&self, post: &Post) -> Result<MessageId, ApiError> {
         let (channel, personas) = (post.channel, &self.moderator.personas);
-        let body = WebhookBody::new(post, personas, Some(&self.persona))?;
+        let body = PostBody::of_webhook(post, personas, Some(&self.persona))?;
         let mut last = ApiError::new(ErrorKind::Unavailable).with_certainty(Certainty::NotDone);
         for _ in 0..WEBHOOKS_TRIED {
             let made = self.moderator.webhook(channel, self.user).await;
             // Whatever else is in doubt, the post was not made.
             let (webhook, home) = made.map_err(|error| error.with_certainty(Certainty::NotDone))?;
-            let (token, webhook_id) = (webhook.token.as_str(), webhook.id.get());
+            let (token, webhook_id) = (&*webhook.token, webhook.id.get());
             let (thread_id, wait) = (home.thread(channel), Some(true));
             let route =
                 Route::ExecuteWebhook { thread_id, token, wait, with_components: None, webhook_id };
@@ -271,7 +269,7 @@ impl PersonaAccount {
 
     /// Deletes what a webhook posted in another channel, if possible.
     async fn take_back(&self, webhook: &Webhook, message_id: u64) {
-        let (token, webhook_id) = (webhook.token.as_str(), webhook.id.get());
+        let (token, webhook_id) = (&*webhook.token, webhook.id.get());
         let route = Route::DeleteWebhookMessage { message_id, thread_id: None, token, webhook_id };
         let ask = Ask::bare_without_token("delete webhook message", webhook_id, &route);
         let deleted = async { self.moderator.ask(ask?).await };
@@ -366,7 +364,7 @@ impl DiscordApi for PersonaAccount {
             }
             Err(error) => return Err(error),
         };
-        let (token, webhook_id) = (webhook.token.as_str(), webhook.id.get());
+        let (token, webhook_id) = (&*webhook.token, webhook.id.get());
         let (message_id, thread_id) = (message.get(), home.thread(channel));
         let route = Route::DeleteWebhookMessage { message_id, thread_id, token, webhook_id };
         let ask = Ask::bare_without_token("delete webhook message", webhook_id, &route)?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use dirigent::ChannelId;
 use dirigent::ports::Timestamp;
 
+use crate::RestError;
 use crate::route::RouteKey;
 
 /// The pause of all requests with this token after a 401.
@@ -21,7 +22,6 @@ const ROW_KEPT: Duration = Duration::from_secs(300);
 /// as long.
 const REST_MIN: Duration = Duration::from_secs(10);
 
-/// The longest pause.
 const REST_MAX: Duration = Duration::from_secs(300);
 
 /// The number of remembered routes above which those without a pause are dropped.
@@ -41,23 +41,17 @@ struct Forbidden {
     until: Timestamp,
 }
 
-/// Why a request is not even sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Resting {
-    Token,
-    Route,
-}
-
 impl Refusals {
-    pub(crate) fn check(&self, now: Timestamp, route: RouteKey) -> Option<Resting> {
+    /// Returns why a request is not even sent.
+    pub(crate) fn check(&self, now: Timestamp, route: RouteKey) -> Option<RestError> {
         if route.shows_token && self.token.is_some_and(|until| now < until) {
-            return Some(Resting::Token);
+            return Some(RestError::TokenRefused);
         }
         let forbidden = self.routes.get(&route)?;
-        (forbidden.in_a_row >= FORBIDDEN_MAX && now < forbidden.until).then_some(Resting::Route)
+        let rests = forbidden.in_a_row >= FORBIDDEN_MAX && now < forbidden.until;
+        rests.then_some(RestError::RouteRefused)
     }
 
-    /// Takes the status of an answer.
     pub(crate) fn answered(&mut self, now: Timestamp, route: RouteKey, status: http::StatusCode) {
         match status.as_u16() {
             401 if route.shows_token => self.token = Some(now + TOKEN_REST),
@@ -74,8 +68,8 @@ impl Refusals {
     /// Ends the pauses of all routes in these channels, because permissions may have changed.
     pub(crate) fn rights_changed(&mut self, channels: &[ChannelId]) {
         if !self.routes.is_empty() {
-            self.routes
-                .retain(|route, _| !channels.iter().any(|channel| route.concerns(channel.get())));
+            let is_there = |route: &RouteKey| channels.iter().any(|it| it.get() == route.major);
+            self.routes.retain(|route, _| !is_there(route));
         }
     }
 
@@ -116,7 +110,7 @@ mod tests {
         let mut refusals = Refusals::default();
         refusals.answered(NOW, POST, StatusCode::UNAUTHORIZED);
         let other = RouteKey::new("get channel", 8);
-        assert_eq!(refusals.check(NOW, other), Some(Resting::Token));
+        assert_eq!(refusals.check(NOW, other), Some(RestError::TokenRefused));
         assert_eq!(refusals.check(NOW + TOKEN_REST, other), None);
         refusals.answered(NOW, POST, StatusCode::OK);
         assert_eq!(refusals.check(NOW, other), None, "it works again");
@@ -132,16 +126,16 @@ mod tests {
         }
         refusals.answered(NOW, POST, StatusCode::NOT_FOUND);
         refusals.answered(NOW, POST, StatusCode::FORBIDDEN);
-        assert_eq!(refusals.check(NOW, POST), Some(Resting::Route));
+        assert_eq!(refusals.check(NOW, POST), Some(RestError::RouteRefused));
         assert_eq!(refusals.check(NOW, RouteKey::new("create message", 8)), None);
         let mut now = NOW;
         for rest in [10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000] {
             let before = now + Duration::from_millis(rest - 1);
-            assert_eq!(refusals.check(before, POST), Some(Resting::Route), "{rest}");
+            assert_eq!(refusals.check(before, POST), Some(RestError::RouteRefused), "{rest}");
             now = now + Duration::from_millis(rest);
             assert_eq!(refusals.check(now, POST), None, "one try");
             refusals.answered(now, POST, StatusCode::FORBIDDEN);
-            assert_eq!(refusals.check(now, POST), Some(Resting::Route), "at once again");
+            assert_eq!(refusals.check(now, POST), Some(RestError::RouteRefused), "at once again");
         }
     }
 
@@ -152,7 +146,7 @@ mod tests {
             refusals.answered(NOW, POST, StatusCode::FORBIDDEN);
         }
         refusals.rights_changed(&[ChannelId::new(8)]);
-        assert_eq!(refusals.check(NOW, POST), Some(Resting::Route));
+        assert_eq!(refusals.check(NOW, POST), Some(RestError::RouteRefused));
         refusals.rights_changed(&[ChannelId::new(8), ChannelId::new(7)]);
         assert_eq!(refusals.check(NOW, POST), None);
     }

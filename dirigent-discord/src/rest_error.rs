@@ -93,6 +93,11 @@ fn with_code(code: Option<u64>) -> String {
 }
 
 impl RestError {
+    /// Returns the cause of an error of this crate.
+    pub(crate) fn of(error: &ApiError) -> Option<Self> {
+        std::error::Error::source(error)?.downcast_ref().copied()
+    }
+
     /// Returns the error to report, if the cause alone decides it.
     pub(crate) fn report(self) -> ApiError {
         let (kind, certainty) = match self {

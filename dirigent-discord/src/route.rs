@@ -2,7 +2,7 @@
 
 use http::{HeaderName, HeaderValue};
 use serde::Serialize;
-use twilight_http::request::{Form, Request};
+use twilight_http::request::{Form, Request, RequestBuilder};
 use twilight_http::routing::Route;
 
 use dirigent::ports::{ApiError, ErrorKind, ReplyFile};
@@ -22,21 +22,14 @@ impl RouteKey {
     pub(crate) const fn new(name: &'static str, major: u64) -> Self {
         Self { name, major, shows_token: true }
     }
-
-    /// Returns true if it is a route of this channel.
-    pub(crate) const fn concerns(&self, channel: u64) -> bool {
-        self.major == channel
-    }
 }
 
-/// One request, ready to be sent.
 pub(crate) struct Ask {
     pub(crate) key: RouteKey,
     pub(crate) request: Request,
 }
 
 impl Ask {
-    /// Creates a request without a body.
     pub(crate) fn bare(name: &'static str, major: u64, route: &Route<'_>) -> Self {
         Self { key: RouteKey::new(name, major), request: Request::from_route(route) }
     }
@@ -49,11 +42,8 @@ impl Ask {
         body: &(impl Serialize + Sync),
         reason: Option<&'static str>,
     ) -> Result<Self, ApiError> {
-        let reason = reason.map(reason_header);
-        let built = Request::builder(route).json(body).headers(reason.into_iter()).build();
-        // Twilight's own error could show the body.
-        let request = built.map_err(|_| invalid())?;
-        Ok(Self { key: RouteKey::new(name, major), request })
+        let reason = reason.map(reason_header).into_iter();
+        Self::built(RouteKey::new(name, major), Request::builder(route).json(body).headers(reason))
     }
 
     /// Creates a request with a JSON body, and with files if there are any. Without the bot's token it shows only the
@@ -67,13 +57,9 @@ impl Ask {
         shows_token: bool,
     ) -> Result<Self, ApiError> {
         let request = Request::builder(route).use_authorization_token(shows_token);
-        let built = if files.is_empty() {
-            request.json(body).build()
-        } else {
-            request.form(form(body, files)?).build()
-        };
-        let request = built.map_err(|_| invalid())?;
-        Ok(Self { key: RouteKey { name, major, shows_token }, request })
+        let request =
+            if files.is_empty() { request.json(body) } else { request.form(form(body, files)?) };
+        Self::built(RouteKey { name, major, shows_token }, request)
     }
 
     /// Creates a request without a body, which shows only the token in its path.
@@ -82,9 +68,8 @@ impl Ask {
         major: u64,
         route: &Route<'_>,
     ) -> Result<Self, ApiError> {
-        let built = Request::builder(route).use_authorization_token(false).build();
-        let request = built.map_err(|_| invalid())?;
-        Ok(Self { key: RouteKey { name, major, shows_token: false }, request })
+        let request = Request::builder(route).use_authorization_token(false);
+        Self::built(RouteKey { name, major, shows_token: false }, request)
     }
 
     /// Creates a request with a reason for the audit log, and without a body.
@@ -94,9 +79,14 @@ impl Ask {
         route: &Route<'_>,
         reason: &'static str,
     ) -> Result<Self, ApiError> {
-        let built = Request::builder(route).headers(std::iter::once(reason_header(reason))).build();
-        let request = built.map_err(|_| invalid())?;
-        Ok(Self { key: RouteKey::new(name, major), request })
+        let reason = std::iter::once(reason_header(reason));
+        Self::built(RouteKey::new(name, major), Request::builder(route).headers(reason))
+    }
+
+    fn built(key: RouteKey, request: RequestBuilder) -> Result<Self, ApiError> {
+        // Twilight's own error could show the body.
+        let request = request.build().map_err(|_| invalid())?;
+        Ok(Self { key, request })
     }
 }
 

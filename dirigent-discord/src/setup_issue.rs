@@ -140,13 +140,9 @@ impl NeededIntent {
         }
     }
 
-    const fn asked(self) -> &'static str {
-        match self {
-            Self::Guilds => "GUILDS",
-            Self::GuildMembers => "GUILD_MEMBERS",
-            Self::GuildMessages => "GUILD_MESSAGES",
-            Self::MessageContent => "MESSAGE_CONTENT",
-        }
+    /// Returns its name for the gateway.
+    fn asked(self) -> &'static str {
+        self.bit().iter_names().next().map_or("", |(name, _)| name)
     }
 
     const fn without(self) -> &'static str {

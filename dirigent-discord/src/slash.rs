@@ -1,6 +1,5 @@
 //! The slash commands: registering them, and reading and answering their uses.
 
-use std::fmt;
 use std::time::Duration;
 
 use dirigent::command::{self, Invoker, OptionKind, SlashCommand};
@@ -14,9 +13,9 @@ use twilight_model::http::interaction::{
     InteractionResponse, InteractionResponseData, InteractionResponseType,
 };
 
+use crate::DiscordAccount;
 use crate::route::Ask;
 use crate::wire::pushed::Interaction;
-use crate::{DiscordAccount, RestError};
 
 /// The number of slash commands among the kinds of commands.
 const CHAT_INPUT: u8 = 1;
@@ -39,7 +38,6 @@ struct Command {
     kind: u8,
     #[serde(default)]
     description: String,
-    #[serde(default)]
     default_member_permissions: Option<String>,
     #[serde(default)]
     options: Vec<CommandOption>,
@@ -136,18 +134,16 @@ impl DiscordAccount {
     }
 }
 
-/// One use of a command.
+/// One use of a command. It has no `Debug`, because its token is a secret.
 pub(crate) struct Use {
     pub(crate) id: u64,
     pub(crate) command: SlashCommand,
     application: u64,
     token: String,
-    /// The time at which it was received.
     pub(crate) at: Timestamp,
     pub(crate) channel: ChannelId,
     pub(crate) user: Option<UserId>,
     pub(crate) invoker: Invoker,
-    /// The option's value.
     pub(crate) input: String,
 }
 
@@ -178,16 +174,6 @@ impl Use {
             invoker: Invoker { guild, permissions, host_word: None },
             input: input.unwrap_or_default(),
         })
-    }
-}
-
-/// Hides the token.
-impl fmt::Debug for Use {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Use")
-            .field("id", &self.id)
-            .field("channel", &self.channel)
-            .finish_non_exhaustive()
     }
 }
 
@@ -254,7 +240,7 @@ impl DiscordAccount {
         loop {
             let error = match self.ask_apart(ask()?, until).await {
                 Ok(_) => return Ok(()),
-                Err(error) if was_answered(&error) => return Ok(()),
+                Err(error) if error.post_failure().code == Some(ANSWERED_BEFORE) => return Ok(()),
                 Err(error) => error,
             };
             let next = self.clock().now() + error.retry_after().unwrap_or(wait);
@@ -269,9 +255,4 @@ impl DiscordAccount {
             self.clock().sleep_until(next).await;
         }
     }
-}
-
-fn was_answered(error: &ApiError) -> bool {
-    let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref());
-    matches!(cause, Some(RestError::Refused { code: Some(ANSWERED_BEFORE), .. }))
 }

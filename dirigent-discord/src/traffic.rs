@@ -5,13 +5,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use dirigent::ChannelId;
 use dirigent::ports::ApiError;
 use dirigent::ports::Timestamp;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 
 use crate::limit_headers::{LimitHeaders, Scope, TooMany};
 use crate::pace::{Outcome, Pace, Seat};
-use crate::refusals::{Refusals, Resting};
+use crate::refusals::Refusals;
 use crate::rest_error::is_for_words;
 use crate::route::RouteKey;
+use crate::transport::Answer;
 use crate::wire::Refused;
 use crate::{BanGuard, RestError};
 
@@ -34,13 +35,10 @@ impl Traffic {
         Self { guard, state: Mutex::new(state) }
     }
 
-    /// Admits a request, or returns why not and until when.
     pub(crate) fn admit(&self, now: Timestamp, route: RouteKey) -> Result<Permit<'_>, ApiError> {
         let mut state = self.state();
-        match state.refusals.check(now, route) {
-            Some(Resting::Token) => return Err(RestError::TokenRefused.report()),
-            Some(Resting::Route) => return Err(RestError::RouteRefused.report()),
-            None => {}
+        if let Some(refused) = state.refusals.check(now, route) {
+            return Err(refused.report());
         }
         if let Some(wait) = self.guard.wait(now) {
             return Err(RestError::NearBan.report_until(wait));
@@ -53,15 +51,10 @@ impl Traffic {
     }
 
     /// Takes the answer to a request that is under no limit of this account. For a 429, returns its content.
-    pub(crate) fn answered_apart(
-        &self,
-        now: Timestamp,
-        status: StatusCode,
-        headers: &HeaderMap,
-        body: &[u8],
-    ) -> Option<TooMany> {
+    pub(crate) fn answered_apart(&self, now: Timestamp, answer: &Answer) -> Option<TooMany> {
+        let status = answer.status;
         let refused = status == StatusCode::TOO_MANY_REQUESTS;
-        let too_many = refused.then(|| TooMany::read(headers, body));
+        let too_many = refused.then(|| TooMany::read(&answer.headers, answer.said()));
         let is_invalid = match too_many {
             Some(too_many) => too_many.scope != Scope::Shared,
             None => matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN),
@@ -102,15 +95,9 @@ impl Permit<'_> {
     }
 
     /// Takes an answer. For a 429, returns its content.
-    pub(crate) fn answered(
-        mut self,
-        now: Timestamp,
-        status: StatusCode,
-        headers: &HeaderMap,
-        body: &[u8],
-    ) -> Option<TooMany> {
-        let limits = LimitHeaders::read(headers);
-        let too_many = self.traffic.answered_apart(now, status, headers, body);
+    pub(crate) fn answered(mut self, now: Timestamp, answer: &Answer) -> Option<TooMany> {
+        let limits = LimitHeaders::read(&answer.headers);
+        let too_many = self.traffic.answered_apart(now, answer);
         let outcome = match too_many {
             Some(too_many) => Outcome::Refused(limits, too_many),
             None => Outcome::Answered(limits),
@@ -120,9 +107,9 @@ impl Permit<'_> {
         state.pace.came_back(now, self.route, &self.seat, &outcome);
         // A proxy before Discord knows nothing about this token and its permissions. A text that is refused for its
         // content does not tell about them either.
-        let is_of_rights = Refused::code_in(body).is_some_and(|code| !is_for_words(code));
-        if status.is_success() || is_of_rights {
-            state.refusals.answered(now, self.route, status);
+        let is_of_rights = Refused::code_in(answer.said()).is_some_and(|code| !is_for_words(code));
+        if answer.status.is_success() || is_of_rights {
+            state.refusals.answered(now, self.route, answer.status);
         }
         too_many
     }

@@ -5,14 +5,7 @@
 
 mod clients;
 mod connector;
-#[cfg(all(
-    test,
-    any(
-        feature = "rustls-platform-verifier",
-        feature = "rustls-native-roots",
-        feature = "rustls-webpki-roots",
-    )
-))]
+#[cfg(all(test, feature = "__rustls"))]
 mod tests;
 
 use std::pin::pin;
@@ -32,7 +25,6 @@ use crate::{AccountBuildError, RestError};
 use clients::{Clients, Pings};
 use connector::Connector;
 
-/// Discord's address.
 const DISCORD: &str = "https://discord.com";
 
 /// Discord refuses any other form.
@@ -61,6 +53,12 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Bytes>,
+}
+
+impl Answer {
+    pub(crate) fn said(&self) -> &[u8] {
+        self.body.as_deref().unwrap_or_default()
+    }
 }
 
 impl Transport {

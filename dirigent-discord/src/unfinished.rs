@@ -4,7 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dirigent::UserId;
 use dirigent::ports::Timestamp;
+
+use crate::wire;
 
 /// The longest pause before a read begins anew. The limits of a route allow the next request long before.
 const REST_MAX: Duration = Duration::from_secs(120);
@@ -61,11 +64,6 @@ impl<T: Default> Reading<'_, T> {
     pub(crate) fn finish(mut self) -> T {
         self.rested.read.take().unwrap_or_default()
     }
-
-    /// Ends a read that leads nowhere.
-    pub(crate) fn discard(self) {
-        drop(self.finish());
-    }
 }
 
 impl<T: Default> Drop for Reading<'_, T> {
@@ -77,4 +75,25 @@ impl<T: Default> Drop for Reading<'_, T> {
             slots.remove(&self.id);
         }
     }
+}
+
+/// Interrupted reads of who sees a channel.
+#[derive(Debug, Default)]
+pub(crate) struct UnfinishedReads {
+    /// All members, by guild.
+    pub(crate) lists: Unfinished<Pages>,
+    /// Accounts and their state as members, by guild.
+    pub(crate) members: Unfinished<HashMap<UserId, Option<wire::Member>>>,
+    /// Webhooks, by channel. Their reads store no data.
+    pub(crate) webhooks: Unfinished<()>,
+    /// Accounts, and whether they were added, by thread.
+    pub(crate) threads: Unfinished<HashMap<UserId, bool>>,
+}
+
+/// The pages so far.
+#[derive(Debug, Default)]
+pub(crate) struct Pages {
+    pub(crate) members: Vec<wire::Member>,
+    /// The highest id among them.
+    pub(crate) after: Option<u64>,
 }

@@ -87,11 +87,8 @@ pub(crate) struct Placed {
 #[derive(Deserialize)]
 pub(crate) struct Webhook {
     pub(crate) id: Number,
-    #[serde(default)]
     pub(crate) name: Option<String>,
-    #[serde(default)]
     pub(crate) token: Option<String>,
-    #[serde(default)]
     pub(crate) application_id: Option<Number>,
 }
 
@@ -99,14 +96,12 @@ pub(crate) struct Webhook {
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Application {
     pub(crate) id: Number,
-    #[serde(default)]
     pub(crate) flags: Option<u64>,
 }
 
 /// The parts of the gateway's limits that are read.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct GatewayBot {
-    #[serde(default)]
     pub(crate) session_start_limit: Option<SessionStarts>,
 }
 
@@ -121,7 +116,6 @@ pub(crate) struct SessionStarts {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Refused {
-    #[serde(default)]
     pub(crate) code: Option<u64>,
 }
 
@@ -137,21 +131,16 @@ impl Refused {
 pub(crate) struct Message {
     pub(crate) id: Number,
     pub(crate) channel_id: Number,
-    #[serde(default)]
-    pub(crate) author: Option<Author>,
-    #[serde(default)]
+    pub(crate) author: Option<User>,
     pub(crate) webhook_id: Option<Number>,
-    #[serde(default, rename = "type")]
+    #[serde(rename = "type")]
     pub(crate) kind: Option<u8>,
-    #[serde(default)]
     pub(crate) content: Option<String>,
     #[serde(default)]
     pub(crate) mentions: Value,
-    #[serde(default)]
     pub(crate) member: Option<PartialMember>,
-    #[serde(default, rename = "message_reference")]
+    #[serde(rename = "message_reference")]
     pub(crate) reference: Option<MessageReference>,
-    #[serde(default)]
     pub(crate) attachments: Option<Vec<Attachment>>,
     /// These parts are read leniently by `message`, because the words must not be lost.
     #[serde(default)]
@@ -166,31 +155,24 @@ pub(crate) struct Message {
     pub(crate) snapshots: Value,
     #[serde(default, rename = "referenced_message")]
     pub(crate) referenced: Value,
-    #[serde(default)]
     pub(crate) nonce: Option<Nonce>,
-    #[serde(default)]
     pub(crate) interaction_metadata: Option<IgnoredAny>,
-    #[serde(default)]
     pub(crate) interaction: Option<IgnoredAny>,
 }
 
-#[derive(Debug, Deserialize)]
-pub(crate) struct Author {
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct User {
     pub(crate) id: Number,
-    #[serde(default)]
     pub(crate) username: Option<String>,
-    #[serde(default)]
     pub(crate) global_name: Option<String>,
-    #[serde(default)]
+    /// Discord leaves it out for people.
     pub(crate) bot: Option<bool>,
-    #[serde(default)]
     pub(crate) system: Option<bool>,
 }
 
 /// The parts of an author's membership that are read.
 #[derive(Deserialize)]
 pub(crate) struct PartialMember {
-    #[serde(default)]
     pub(crate) nick: Option<String>,
 }
 
@@ -204,12 +186,10 @@ impl Message {
     }
 }
 
-/// A reference to another message.
 #[derive(Default, Deserialize)]
 pub(crate) struct MessageReference {
-    #[serde(default, rename = "type")]
+    #[serde(rename = "type")]
     pub(crate) kind: Option<u8>,
-    #[serde(default)]
     pub(crate) message_id: Option<Number>,
 }
 
@@ -218,9 +198,7 @@ pub(crate) struct Attachment {
     pub(crate) filename: String,
     pub(crate) url: String,
     pub(crate) size: u64,
-    #[serde(default)]
     pub(crate) content_type: Option<String>,
-    #[serde(default)]
     pub(crate) description: Option<String>,
 }
 
@@ -250,21 +228,13 @@ pub(crate) struct Channel {
     pub(crate) id: Number,
     #[serde(rename = "type")]
     pub(crate) kind: u8,
-    #[serde(default)]
     pub(crate) guild_id: Option<Number>,
-    #[serde(default)]
     pub(crate) parent_id: Option<Number>,
-    #[serde(default)]
     pub(crate) name: Option<String>,
-    #[serde(default)]
     pub(crate) topic: Option<String>,
-    #[serde(default)]
     permission_overwrites: Option<Vec<Overwrite>>,
-    #[serde(default)]
     pub(crate) recipients: Option<Vec<User>>,
-    #[serde(default)]
     pub(crate) last_message_id: Option<Number>,
-    #[serde(default)]
     thread_metadata: Option<ThreadMetadata>,
 }
 
@@ -272,12 +242,6 @@ pub(crate) struct Channel {
 struct ThreadMetadata {
     #[serde(default)]
     locked: bool,
-}
-
-/// The name of a guild.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Named {
-    pub(crate) name: String,
 }
 
 impl Channel {
@@ -316,6 +280,7 @@ impl Overwrite {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Guild {
     pub(crate) id: Number,
+    pub(crate) name: Option<String>,
     owner_id: Number,
     pub(crate) roles: Vec<Role>,
 }
@@ -326,14 +291,12 @@ pub(crate) struct Role {
     #[serde(default)]
     pub(crate) name: String,
     permissions: Number,
-    #[serde(default)]
     tags: Option<RoleTags>,
 }
 
 /// The owner of a role.
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct RoleTags {
-    #[serde(default)]
     bot_id: Option<Number>,
 }
 
@@ -350,37 +313,26 @@ impl Role {
 
 impl Guild {
     pub(crate) fn rules(&self) -> GuildRules {
-        let roles = self.roles.iter().map(|role| (role.id.0, role.allowed()));
-        let bots = self.roles.iter().filter_map(|role| Some((role.id.0, role.bot()?)));
-        GuildRules {
-            guild: self.id.0,
-            owner: self.owner_id.user(),
-            roles: roles.collect(),
-            bots: bots.collect(),
-        }
+        rules(self.id, self.owner_id, &self.roles)
     }
 }
 
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct User {
-    pub(crate) id: Number,
-    #[serde(default)]
-    username: Option<String>,
-    #[serde(default)]
-    global_name: Option<String>,
-    /// Discord leaves it out for people.
-    #[serde(default)]
-    pub(crate) bot: Option<bool>,
+fn rules(guild: Number, owner: Number, roles: &[Role]) -> GuildRules {
+    let bots = roles.iter().filter_map(|role| Some((role.id.0, role.bot()?)));
+    GuildRules {
+        guild: guild.0,
+        owner: owner.user(),
+        roles: roles.iter().map(|role| (role.id.0, role.allowed())).collect(),
+        bots: bots.collect(),
+    }
 }
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Member {
     user: User,
-    #[serde(default)]
     nick: Option<String>,
     #[serde(default)]
     roles: Vec<Number>,
-    #[serde(default)]
     communication_disabled_until: Option<String>,
 }
 
@@ -421,7 +373,6 @@ impl Member {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct ThreadMember {
-    #[serde(default)]
     pub(crate) user_id: Option<Number>,
 }
 

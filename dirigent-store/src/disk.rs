@@ -17,7 +17,7 @@ mod stray;
 pub(crate) use aside::{keep_aside, keep_copy};
 pub(crate) use folder::{create_folder, place_of, resolve, sync_folder};
 pub(crate) use lock::Lock;
-pub(crate) use read::{ReadError, read};
+pub(crate) use read::read;
 pub(crate) use replace::{private, replace, replace_shared};
 pub(crate) use stray::remove_strays;
 

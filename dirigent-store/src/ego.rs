@@ -16,8 +16,8 @@ use self::parsed::{EgoAgent, EgoName, FILE_MAX};
 pub use self::parsed::{ParsedEgo, parse_ego};
 pub use self::report::{Conflict, ConflictKind, Detection, EgoAbsent, EgoReport, SkipReason};
 pub use self::scanned::{RescanError, ScannedIdentities};
-use crate::disk::{self, ReadError};
-use crate::worker::Worker;
+use crate::error::StoreError;
+use crate::{disk, worker};
 
 /// The options for a scan of `ego.json`.
 ///
@@ -111,10 +111,11 @@ pub async fn scan_ego(
     let path = path.as_ref();
     let ego = match look(path, options).await {
         Ok(ego) => ego,
-        Err(EgoAbsent::NoFile) => return Ok(absent(EgoAbsent::NoFile)),
         Err(reason) => {
-            tracing::warn!(path = %path.display(), %reason, "the ego.json of padded-cell is not read");
-            return Ok(absent(reason));
+            if reason != EgoAbsent::NoFile {
+                tracing::warn!(path = %path.display(), %reason, "the ego.json of padded-cell is not read");
+            }
+            return Ok(EgoReport::new(Detection::Absent(reason)));
         }
     };
     let mut scan = Scan::new(registry, options.known_agents).await?;
@@ -125,18 +126,12 @@ pub async fn scan_ego(
     Ok(scan.report)
 }
 
-const fn absent(reason: EgoAbsent) -> EgoReport {
-    EgoReport::new(Detection::Absent(reason))
-}
-
-/// Checks if padded-cell is there, and reads its file.
 async fn look(path: &Path, options: &EgoOptions) -> Result<ParsedEgo, EgoAbsent> {
     if !options.padded_cell_loaded {
         return Err(EgoAbsent::NotLoaded);
     }
     let file = path.to_owned();
-    let reader = Worker::new("dirigent-ego");
-    let read = reader.call(path, move || load(&file)).await;
+    let read = worker::once("dirigent-ego", path, move || Ok(load(&file))).await;
     let ego = read.unwrap_or(Err(EgoAbsent::Unreadable(io::ErrorKind::Other)))?;
     if ego.has_accounts() { Ok(ego) } else { Err(EgoAbsent::NoColumn) }
 }
@@ -145,12 +140,12 @@ fn load(path: &Path) -> Result<ParsedEgo, EgoAbsent> {
     match disk::read(path, FILE_MAX) {
         Ok(Some(content)) => parse_ego(&content).map_err(EgoAbsent::Malformed),
         Ok(None) => Err(EgoAbsent::NoFile),
-        Err(ReadError::Bad(reason)) => Err(EgoAbsent::Malformed(reason)),
-        Err(ReadError::Io(error)) => Err(EgoAbsent::Unreadable(error.kind())),
+        Err(StoreError::BadFile { source, .. }) => Err(EgoAbsent::Malformed(source)),
+        Err(StoreError::Io { source, .. }) => Err(EgoAbsent::Unreadable(source.kind())),
+        Err(_) => Err(EgoAbsent::Unreadable(io::ErrorKind::Other)),
     }
 }
 
-/// A running scan.
 struct Scan<'a> {
     registry: &'a dyn IdentityStore,
     known_agents: KnownAgents,
@@ -182,7 +177,6 @@ impl<'a> Scan<'a> {
         self.agents.insert(identity.agent_id.clone(), identity);
     }
 
-    /// Processes one agent of the file.
     async fn take(&mut self, EgoAgent { agent, account, name }: EgoAgent) {
         let account = match account {
             Ok(account) => account,

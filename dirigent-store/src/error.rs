@@ -142,6 +142,11 @@ impl BadFile {
     pub(crate) fn not_json(error: &serde_json::Error) -> Self {
         Self::NotJson { line: error.line(), column: error.column() }
     }
+
+    /// Returns the reason why a text was not read as a value of the expected shape.
+    pub(crate) fn not_read(error: &serde_json::Error, expected: &'static str) -> Self {
+        if error.is_data() { Self::WrongShape { expected } } else { Self::not_json(error) }
+    }
 }
 
 /// Returns the advice for a file of another version.
@@ -319,31 +324,16 @@ impl StoreError {
     /// refused again, because its data cannot be written or is too large. It is [`ErrorKind::Store`] if a later try can
     /// succeed, for example once a full disk has space again or an operator has acted.
     pub const fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Unwritable { .. } | Self::TooLarge { .. } => ErrorKind::Invalid,
-            Self::Io { .. }
-            | Self::BadFile { .. }
-            | Self::BadRecord { .. }
-            | Self::Broken { .. }
-            | Self::Closed { .. }
-            | Self::Server { .. }
-            | Self::Interrupted { .. } => ErrorKind::Store,
+        if matches!(self, Self::Unwritable { .. } | Self::TooLarge { .. }) {
+            ErrorKind::Invalid
+        } else {
+            ErrorKind::Store
         }
     }
 
     /// Returns the reason why the channel cannot be used, if its record cannot be read.
     pub(crate) fn barred(&self) -> Option<Barred> {
-        match self {
-            Self::BadRecord { source, .. } => Some(source.bars()),
-            Self::Io { .. }
-            | Self::BadFile { .. }
-            | Self::Broken { .. }
-            | Self::Closed { .. }
-            | Self::Unwritable { .. }
-            | Self::TooLarge { .. }
-            | Self::Server { .. }
-            | Self::Interrupted { .. } => None,
-        }
+        if let Self::BadRecord { source, .. } = self { Some(source.bars()) } else { None }
     }
 
     /// Returns true if the record of a channel is damaged, so that an operator's commit may replace it.

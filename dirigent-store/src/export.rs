@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::disk::replace;
 use crate::error::StoreError;
-use crate::worker::Worker;
+use crate::worker;
 
 /// The most transitions in the file, for all channels together.
 const HISTORY_MAX: usize = 100;
@@ -198,7 +198,7 @@ impl OrchestrationState {
     }
 
     /// Writes the file again after every change of a channel, as long as the library runs. It reads the store each
-    /// time and writes on its own thread. `at_most_every` is the wait between a change and the file, so that one
+    /// time and writes on a thread of its own. `at_most_every` is the wait between a change and the file, so that one
     /// write includes all changes of that time. With [`Duration::ZERO`] each change is followed by its own write,
     /// unless more changes arrive during one. If the file cannot be written, the next change tries again. It looks
     /// at all channels each time, so it is for programs with hundreds of channels.
@@ -216,8 +216,6 @@ impl OrchestrationState {
         path: PathBuf,
         at_most_every: Duration,
     ) {
-        // The wait for the disk must not delay the program's tasks.
-        let writer = Worker::new("dirigent-state");
         let mut changes = dirigent.events();
         // This handle would keep the library running forever.
         drop(dirigent);
@@ -227,8 +225,9 @@ impl OrchestrationState {
             match Self::of(store.as_ref(), Arc::clone(&config), clock.now()).await {
                 Ok(state) => {
                     let to = path.clone();
-                    let saved = writer.call(&path, move || state.save(to)).await.flatten();
-                    if let Err(error) = saved {
+                    // The wait for the disk must not delay the program's tasks.
+                    let saved = worker::once("dirigent-state", &path, move || state.save(to));
+                    if let Err(error) = saved.await {
                         tracing::warn!(%error, "the state of all channels was not saved");
                     }
                 }
@@ -295,7 +294,6 @@ impl OrchestrationState {
     }
 }
 
-/// Returns the time at which this turn was granted.
 fn granted_at(history: &[Transition], turn: TurnId) -> Option<u64> {
     let granted = |change: &&Transition| change.turn == turn && change.to == PhaseKind::Granted;
     history.iter().find(granted).map(|change| change.at.as_millis())

@@ -44,8 +44,8 @@
 //! After a store has acknowledged a change, the change survives a kill of the process and a power cut. This includes
 //! the state of turns, so no power cut makes the library post twice. Files are replaced and never written in place: the
 //! new file is written beside the old one, synced and renamed, and then the folder is synced. So a file is complete at
-//! every moment. All work on files happens on the stores' own threads, which start with the first call and end with the
-//! last handle. You need no particular runtime.
+//! every moment. All work on files happens on the stores' own threads, which start when a store is opened and end with
+//! the last handle. You need no particular runtime.
 
 // `json` and `sqlite` are the stores, and `ego` is the scan. They use `record` (the codec), and `disk` and `worker`
 // (files and threads). `parts` gives the codec to `dirigent-cluster`. `agent_name` has the rules for names, `problems`

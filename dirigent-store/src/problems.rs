@@ -30,7 +30,6 @@ impl<P: Clone + Display + PartialEq> Problems<P> {
         });
     }
 
-    /// Changes the remembered problems.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Vec<P>)) {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }

@@ -88,9 +88,9 @@ struct Envelope<'a> {
     checksum: String,
     #[serde(borrow)]
     record: &'a RawValue,
-    #[serde(flatten)]
-    extra: Extra,
 }
+
+const ENVELOPE: [&str; 5] = ["version", "channel", "revision", "checksum", "record"];
 
 /// The field that all versions have.
 #[derive(Deserialize)]
@@ -124,7 +124,6 @@ impl ParsedChannel {
     }
 }
 
-/// Returns the content of a channel's file.
 pub(crate) fn file_text(
     (channel, revision): (ChannelId, Revision),
     record: &ChannelRecord,
@@ -132,7 +131,7 @@ pub(crate) fn file_text(
     extras: &Extras,
 ) -> Result<Vec<u8>, Unwritable> {
     let record = record_text(record, agents, extras)?;
-    let checksum = checksum(VERSION, channel, revision, &record);
+    let checksum = record_checksum(channel, revision, &record);
     let revision = revision.get();
     let mut file = format!(
         "{{\n  \"version\": {VERSION},\n  \"channel\": \"{channel}\",\n  \
@@ -164,13 +163,16 @@ pub fn parse_channel(content: &[u8]) -> Result<ParsedChannel, BadFile> {
     let text = std::str::from_utf8(content).map_err(|_| BadFile::NotText)?;
     let envelope = match serde_json::from_str::<Envelope<'_>>(text) {
         Ok(envelope) => envelope,
-        Err(error) => return Err(other_version(text).unwrap_or_else(|| bad_json(&error))),
+        Err(error) => {
+            let other = other_version(text, VERSION);
+            return Err(other.unwrap_or_else(|| BadFile::not_read(&error, SHAPE)));
+        }
     };
     let (channel, revision) = (envelope.channel, Revision::new(envelope.revision));
     let written = envelope.record.get();
     // If the checksum fits our version, then the number of the version is damaged.
-    if checksum(VERSION, channel, revision, written.as_bytes()) != envelope.checksum {
-        return Err(other_version(text).unwrap_or(BadFile::Checksum));
+    if record_checksum(channel, revision, written.as_bytes()) != envelope.checksum {
+        return Err(other_version(text, VERSION).unwrap_or(BadFile::Checksum));
     }
     if envelope.version != VERSION {
         return Err(BadFile::Checksum);
@@ -180,10 +182,7 @@ pub fn parse_channel(content: &[u8]) -> Result<ParsedChannel, BadFile> {
         return Err(BadFile::UnknownValue);
     }
     let WrittenRecord { record, agents, mut extras } = parse_sound_record(written)?;
-    extras.envelope = envelope.extra;
-    if !extras.envelope.is_empty() {
-        extras.envelope.fill(text);
-    }
+    extras.envelope = Extra::of(text, &ENVELOPE);
     Ok(ParsedChannel { channel, revision, record, agents, extras })
 }
 
@@ -227,7 +226,8 @@ pub fn parse_sound_record(text: &str) -> Result<WrittenRecord, BadFile> {
 
 /// Parses the text of a record, without its envelope.
 pub(crate) fn parse_record(text: &str) -> Result<WrittenRecord, BadFile> {
-    let mut file: RecordFile<'_> = serde_json::from_str(text).map_err(|error| bad_json(&error))?;
+    let file = serde_json::from_str(text);
+    let mut file: RecordFile<'_> = file.map_err(|error| BadFile::not_read(&error, SHAPE))?;
     let agents = std::mem::take(&mut file.agents);
     let mut extras = Extras::default();
     let record = ChannelRecord::from(file);
@@ -241,28 +241,18 @@ pub(crate) fn parse_record(text: &str) -> Result<WrittenRecord, BadFile> {
     Ok(WrittenRecord { record, agents, extras })
 }
 
-/// Returns the checksum of a record's text, as it is written in a channel's file.
-pub fn record_checksum(channel: ChannelId, revision: Revision, record: &[u8]) -> String {
-    checksum(VERSION, channel, revision, record)
-}
-
-/// The expected shape of a channel's file, for errors.
 const SHAPE: &str = "a channel";
 
-/// Returns the error for another version, if the text has another version.
-fn other_version(text: &str) -> Option<BadFile> {
+/// Returns the error for another version, if the text has another version than the one that is read.
+pub(crate) fn other_version(text: &str, reads: u64) -> Option<BadFile> {
     let found = serde_json::from_str::<Versioned>(text).ok()?.version;
-    (found != VERSION).then_some(BadFile::OtherVersion { found, reads: VERSION })
+    (found != reads).then_some(BadFile::OtherVersion { found, reads })
 }
 
-fn bad_json(error: &serde_json::Error) -> BadFile {
-    if error.is_data() { BadFile::WrongShape { expected: SHAPE } } else { BadFile::not_json(error) }
-}
-
-/// Computes the CRC-32 of the whole file, without its unknown fields.
-fn checksum(version: u64, channel: ChannelId, revision: Revision, record: &[u8]) -> String {
+/// Returns the checksum of a channel's file, which is the CRC-32 of all but its unknown fields.
+pub fn record_checksum(channel: ChannelId, revision: Revision, record: &[u8]) -> String {
     let mut sum = crc32fast::Hasher::new();
-    sum.update(format!("{version} {channel} {} ", revision.get()).as_bytes());
+    sum.update(format!("{VERSION} {channel} {} ", revision.get()).as_bytes());
     sum.update(record);
     format!("{:08x}", sum.finalize())
 }

@@ -15,7 +15,6 @@ mod tables;
 mod task;
 mod work;
 
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,14 +28,14 @@ use dirigent::{AgentId, ChannelId, IdentityStore};
 use self::open::Database;
 pub use self::options::{FileDurability, SqliteOptions};
 pub use self::problem::SqliteProblem;
-use self::registry::{Registered, identities};
-use self::tables::{Committed, Tables, channels};
-use self::task::Asked;
-use self::work::{Job, Waiting, Work};
+use self::registry::identities;
+use self::tables::{Tables, channels};
+use self::task::{Asked, Task};
+use self::work::Work;
 use crate::error::{OpenError, StoreError};
 use crate::json::identities::entry;
 use crate::problems::Problems;
-use crate::worker::{About, Life, queue};
+use crate::worker::{About, Worker};
 
 /// A [`ChannelStore`] and an [`IdentityStore`] in one SQLite database, for example for a bot with thousands of channels
 /// that talk at the same time. Clones share it.
@@ -68,8 +67,8 @@ use crate::worker::{About, Life, queue};
 ///   That happens a minute after a write to it, at a [`delete`](ChannelStore::delete), and when the store is closed.
 /// * `register` refuses the same entries as [`JsonIdentities`](crate::JsonIdentities).
 ///
-/// All work happens on two threads of the store, and one of them waits for the disk. They start with the first call,
-/// and they are joined when the last clone is dropped.
+/// All work happens on two threads of the store, and one of them waits for the disk. They start when it is
+/// opened, and they are joined when the last clone is dropped.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -94,15 +93,16 @@ use crate::worker::{About, Life, queue};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct SqliteStore {
     shared: Arc<DatabaseWorker>,
 }
 
+#[derive(Debug)]
 struct DatabaseWorker {
     history_max: usize,
     problems: Arc<Problems<SqliteProblem>>,
-    life: Life<Work, Waiting>,
+    worker: Worker<Box<dyn Task>>,
 }
 
 impl SqliteStore {
@@ -142,16 +142,14 @@ impl SqliteStore {
         if let Some(problem) = kept {
             problems.push(problem);
         }
-        let (jobs, given) = queue(Waiting::default());
-        let kept_problems = Arc::clone(&problems);
-        let work = Work { database, durability, history_max, problems: kept_problems, given };
-        let life = Life::new(path, jobs, work);
-        Ok(Self { shared: Arc::new(DatabaseWorker { history_max, problems, life }) })
+        let work = Work::new(database, durability, history_max, Arc::clone(&problems))?;
+        let worker = Worker::start("dirigent-sqlite", path, move |jobs| work.run(jobs))?;
+        Ok(Self { shared: Arc::new(DatabaseWorker { history_max, problems, worker }) })
     }
 
     /// Returns the path of the database, with links resolved.
     pub fn path(&self) -> &Path {
-        self.shared.life.path()
+        self.shared.worker.path()
     }
 
     /// Returns the data that could not be read since the store was opened, but only the first 1,000 problems.
@@ -166,7 +164,7 @@ impl SqliteStore {
     ///
     /// Returns an error if a panic ended the thread early. Every commit that was answered is on the disk.
     pub async fn close(&self) -> Result<(), StoreError> {
-        self.shared.life.close().await
+        self.shared.worker.close().await
     }
 
     /// Sends work to the thread. It is done even if its caller stops waiting for the answer.
@@ -175,16 +173,8 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
     {
-        let job = |answer| Job(about, Box::new(Asked::new(work, answer)));
-        self.shared.life.call(job).await
-    }
-}
-
-impl fmt::Debug for SqliteStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteStore")
-            .field("path", &self.shared.life.path())
-            .finish_non_exhaustive()
+        let job = |answer| -> Box<dyn Task> { Box::new(Asked::new(work, false, answer)) };
+        self.shared.worker.call(about, job).await
     }
 }
 
@@ -201,17 +191,13 @@ impl ChannelStore for SqliteStore {
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
         let about = About::Change(commit.channel);
         let committed = self.ask(about, move |tables| tables.commit(&commit)).await;
-        match committed? {
-            Committed::Done(revision) => Ok(revision),
-            Committed::Conflict(found) => Err(CommitError::Conflict { found }),
-        }
+        committed?.map_err(|found| CommitError::Conflict { found })
     }
 
     async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
         let delete = move |tables: &mut Tables<'_>| tables.delete(channel);
-        let about = About::Change(channel);
-        let job = |answer| Job(about, Box::new(Asked::erasing(delete, answer)));
-        Ok(self.shared.life.call(job).await?)
+        let job = |answer| -> Box<dyn Task> { Box::new(Asked::new(delete, true, answer)) };
+        Ok(self.shared.worker.call(About::Change(channel), job).await?)
     }
 
     async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
@@ -241,10 +227,8 @@ impl IdentityStore for SqliteStore {
         entry::check(&identity)
             .map_err(|bad| ApiError::new(ErrorKind::Invalid).with_source(bad))?;
         let registered = self.ask(About::Rest, move |tables| tables.register(&identity)).await;
-        match registered.map_err(ApiError::from)? {
-            Registered::Done => Ok(()),
-            Registered::Taken(owner) => Err(RegisterError::AccountTaken { owner }),
-        }
+        let owner = registered.map_err(ApiError::from)?;
+        owner.map_or(Ok(()), |owner| Err(RegisterError::AccountTaken { owner }))
     }
 
     async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {

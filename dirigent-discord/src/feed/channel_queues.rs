@@ -7,7 +7,6 @@ use std::task::{Context, Poll, Waker};
 
 use dirigent::ports::Timestamp;
 use dirigent::{CallError, ChannelId, Dirigent, MessageId};
-use tokio::sync::Notify;
 
 use super::channel_event::{ChannelEvent, is_repeated};
 use super::log_limit::LogLimit;
@@ -45,7 +44,6 @@ pub(super) struct Job {
 #[derive(Default)]
 pub(super) struct ChannelQueues {
     state: Mutex<QueuedEvents>,
-    more: Notify,
     log: LogLimit,
 }
 
@@ -54,64 +52,53 @@ struct QueuedEvents {
     /// Events that wait behind the one that is being reported.
     channels: HashMap<ChannelId, VecDeque<ChannelEvent>>,
     waiting: usize,
-    jobs: VecDeque<Job>,
-    /// True if the [`FeedWork`](super::FeedWork) is gone. Events that would have to wait are then dropped.
-    is_abandoned: bool,
 }
 
 impl ChannelQueues {
-    /// Reports an event to the driver, or leaves it to the work. Returns without waiting.
+    /// Reports an event to the driver. Returns without waiting. If the event must wait, returns the channel for the work.
     pub(super) fn tell(
         &self,
         dirigent: &Dirigent,
         channel: ChannelId,
         event: ChannelEvent,
         now: Timestamp,
-    ) {
+    ) -> Option<Job> {
         let mut state = self.state();
         if state.channels.contains_key(&channel) {
             state.push(channel, event);
-            return;
+            return None;
         }
         state.channels.insert(channel, VecDeque::new());
         drop(state);
         let (mut telling, condensed) = begin(dirigent, channel, event);
         // The work polls it again with its own waker.
-        match telling.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        let begun = match telling.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Err(error)) if is_repeated(&error) && condensed.is_some() => {
                 // The work finds this answer, and repeats the event like any other.
                 let failed: Telling = Box::pin(std::future::ready(Err(error)));
-                self.hand_on(channel, (failed, condensed), now);
+                Some((failed, condensed))
             }
             Poll::Ready(told) => {
                 if let Err(error) = told {
                     self.log_untold(channel, &error, now);
                 }
-                self.pass_on(channel);
+                None
             }
             Poll::Pending if self.is_full() => {
                 drop(telling);
-                match condensed {
-                    Some(event) => self.hand_on(channel, begin(dirigent, channel, event), now),
-                    None => self.pass_on(channel),
-                }
+                condensed.map(|event| begin(dirigent, channel, event))
             }
-            Poll::Pending => self.hand_on(channel, (telling, condensed), now),
-        }
-    }
-
-    /// Leaves an event that could not be reported at once, and those that follow it, to the work.
-    fn hand_on(&self, channel: ChannelId, begun: Begun, now: Timestamp) {
+            Poll::Pending => Some((telling, condensed)),
+        };
         let mut state = self.state();
-        if state.is_abandoned {
-            state.forget(channel);
-            drop(state);
-            return self.log_abandoned(channel, now);
+        if begun.is_some() {
+            state.waiting += 1;
+        } else if state.channels.get(&channel).is_none_or(VecDeque::is_empty) {
+            // Otherwise another thread has added events during that time.
+            state.channels.remove(&channel);
+            return None;
         }
-        state.waiting += 1;
-        state.jobs.push_back(Job { channel, begun: Some(begun) });
-        drop(state);
-        self.more.notify_one();
+        Some(Job { channel, begun })
     }
 
     fn is_full(&self) -> bool {
@@ -128,7 +115,13 @@ impl ChannelQueues {
         }
     }
 
-    fn log_abandoned(&self, channel: ChannelId, now: Timestamp) {
+    /// Drops a channel's events, because the [`FeedWork`](super::FeedWork) is gone and they would have to wait.
+    pub(super) fn drop_job(&self, Job { channel, begun }: Job, now: Timestamp) {
+        let mut state = self.state();
+        let behind = state.channels.remove(&channel).map_or(0, |events| events.len());
+        let dropped = behind + usize::from(begun.is_some());
+        state.waiting = state.waiting.saturating_sub(dropped);
+        drop(state);
         if let Some(suppressed) = self.log.admit("abandoned", now) {
             tracing::warn!(
                 %channel,
@@ -136,30 +129,6 @@ impl ChannelQueues {
                 "an event was dropped: it would have to wait, and FeedWork::run is not running"
             );
         }
-    }
-
-    /// Called when an event was reported at once. Events that another thread added during that time are left to the
-    /// work.
-    fn pass_on(&self, channel: ChannelId) {
-        let mut state = self.state();
-        let is_empty = state.channels.get(&channel).is_none_or(VecDeque::is_empty);
-        if is_empty || state.is_abandoned {
-            state.forget(channel);
-            return;
-        }
-        state.jobs.push_back(Job { channel, begun: None });
-        drop(state);
-        self.more.notify_one();
-    }
-
-    /// Returns the next channel for the work.
-    pub(super) fn next_job(&self) -> Option<Job> {
-        self.state().jobs.pop_front()
-    }
-
-    /// Waits until there may be a [`Job`].
-    pub(super) async fn more(&self) {
-        self.more.notified().await;
     }
 
     /// Called when an event that had begun was reported.
@@ -193,12 +162,8 @@ impl ChannelQueues {
     /// Drops all waiting events. None of them reaches the driver.
     pub(super) fn abandon(&self) {
         let mut state = self.state();
-        state.is_abandoned = true;
-        let jobs = std::mem::take(&mut state.jobs);
         state.channels.clear();
         state.waiting = 0;
-        drop(state);
-        drop(jobs);
     }
 
     fn state(&self) -> MutexGuard<'_, QueuedEvents> {
@@ -221,12 +186,6 @@ impl QueuedEvents {
             let before = events.len();
             *events = condense(std::mem::take(events));
             self.waiting = (self.waiting + events.len()).saturating_sub(before);
-        }
-    }
-
-    fn forget(&mut self, channel: ChannelId) {
-        if let Some(events) = self.channels.remove(&channel) {
-            self.waiting -= events.len();
         }
     }
 }

@@ -11,26 +11,20 @@ const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Lets one line a minute of each kind through, and counts the others.
 #[derive(Debug, Default)]
-pub(super) struct LogLimit(Mutex<HashMap<String, Written>>);
-
-#[derive(Clone, Copy, Debug)]
-struct Written {
-    at: Timestamp,
-    suppressed: u64,
-}
+pub(super) struct LogLimit(Mutex<HashMap<String, (Timestamp, u64)>>);
 
 impl LogLimit {
     /// Returns how many lines of this kind were suppressed since the last one, if one may be written now.
     pub(super) fn admit(&self, kind: &str, now: Timestamp) -> Option<u64> {
         let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match kinds.get_mut(kind) {
-            Some(written) if now < written.at + INTERVAL => {
-                written.suppressed = written.suppressed.saturating_add(1);
+            Some((written, suppressed)) if now < *written + INTERVAL => {
+                *suppressed = suppressed.saturating_add(1);
                 None
             }
             known => {
-                let suppressed = known.map_or(0, |written| written.suppressed);
-                kinds.insert(kind.to_owned(), Written { at: now, suppressed: 0 });
+                let suppressed = known.map_or(0, |(_, suppressed)| *suppressed);
+                kinds.insert(kind.to_owned(), (now, 0));
                 Some(suppressed)
             }
         }

@@ -11,8 +11,9 @@ use twilight_model::gateway::{Intents, ShardId};
 
 use super::FeedParts;
 use super::channel_event::ChannelEvent;
+use super::task_queue::Task;
 use crate::guild_cache::{MembershipChanges, Watched};
-use crate::news::{News, Unreadable};
+use crate::news::{Cached, News, Unreadable};
 use crate::slash::Use;
 use crate::wire::pushed::{Interaction, PushedGuild, PushedReaction};
 use crate::wire::{Channel, Number};
@@ -81,50 +82,41 @@ impl ShardFeed {
             Ok(None) => return,
             Err(Unreadable { kind }) => return self.log_unreadable(&kind),
         };
-        let dirigent = &self.shared.dirigent;
+        let account = &self.shared.account;
         match news {
-            News::Created(message) => {
-                return self.created(self.shared.account.told(message));
-            }
+            News::Created(message) => self.created(account.told(message)),
             News::Updated(message) => {
-                let message = self.shared.account.told(message);
-                return self.tell(message.channel, ChannelEvent::Updated(message));
+                let message = account.told(message);
+                self.tell(message.channel, ChannelEvent::Updated(message));
             }
-            News::Deleted(channel, messages) => {
-                return self.tell(channel, ChannelEvent::Deleted(messages));
-            }
+            News::Deleted(channel, messages) => self.tell(channel, ChannelEvent::Deleted(messages)),
             News::Typing(typing) => {
                 let channel = ChannelId::new(typing.channel_id.0);
-                return self.tell(channel, ChannelEvent::Typing(typing.user_id.user()));
+                self.tell(channel, ChannelEvent::Typing(typing.user_id.user()));
             }
-            News::Reaction(reaction) => return self.reacted(&reaction),
+            News::Reaction(reaction) => self.reacted(&reaction),
             News::Ready(ready) => {
                 // If there are several shards, one may well be empty.
                 if self.shard.number() == 0 && ready.guilds.is_some_and(|guilds| guilds.is_empty())
                 {
                     tracing::warn!("the moderator's bot is in no server: invite it");
                 }
-                return self.ready(ready.user.id.user());
+                self.ready(ready.user.id.user());
             }
             News::Resumed => {
-                self.shared.account.guild_cache.session_resumed(self.shard);
-                return dirigent.resumed(self.shard.number());
+                account.guild_cache.session_resumed(self.shard);
+                self.shared.dirigent.resumed(self.shard.number());
             }
-            News::Guild(guild) => return self.guild(&guild),
-            News::ChannelDeleted(gone) => return self.gone(gone.id.0),
-            News::Interaction(interaction) => return self.used(*interaction),
-            News::GuildUpdated(_)
-            | News::GuildDeleted(_)
-            | News::Role(_)
-            | News::RoleDeleted(_)
-            | News::Channel(_)
-            | News::Threads(_)
-            | News::ThreadMembers(_)
-            | News::Member(_)
-            | News::MemberRemoved(_) => {}
+            News::Guild(guild) => self.guild(&guild),
+            News::ChannelDeleted(gone) => self.gone(gone.id.0),
+            News::Interaction(interaction) => self.used(*interaction),
+            News::Cached(event) => self.cached(event),
         }
-        let place = place_of(&news);
-        let moves = self.apply(news);
+    }
+
+    fn cached(&self, event: Cached) {
+        let place = place_of(&event);
+        let moves = self.apply(event);
         // Do this before the consequences of joining and leaving, so that an account that may not write gets no turn.
         self.rights_changed(place);
         for (channel, user) in moves.joined {
@@ -158,8 +150,12 @@ impl ShardFeed {
 
     /// Reports an event to the driver, in order for each channel.
     fn tell(&self, channel: ChannelId, event: ChannelEvent) {
-        let FeedParts { dirigent, account, queues, .. } = &*self.shared;
-        queues.tell(dirigent, channel, event, account.clock().now());
+        let FeedParts { dirigent, account, queues, tasks, .. } = &*self.shared;
+        let now = account.clock().now();
+        let left = queues.tell(dirigent, channel, event, now);
+        if let Some(Err(Task::Tell(job))) = left.map(|job| tasks.send(Task::Tell(job.into()))) {
+            queues.drop_job(*job, now);
+        }
     }
 
     /// The log must not contain the text, because a person may have written it.
@@ -171,15 +167,15 @@ impl ShardFeed {
     }
 
     /// Changes the guild cache. Returns the accounts that then see more or fewer channels.
-    fn apply(&self, news: News) -> MembershipChanges {
+    fn apply(&self, event: Cached) -> MembershipChanges {
         let FeedParts { dirigent, account, .. } = &*self.shared;
         let (guild_cache, now) = (&account.guild_cache, account.clock().now());
         let users = dirigent.agent_accounts();
         let channels = |channel| self.concerns(channel);
         let watched = Watched { users: &users, channels: &channels };
-        match news {
-            News::GuildUpdated(guild) => guild_cache.rules(guild.rules(), &watched),
-            News::GuildDeleted(gone) => {
+        match event {
+            Cached::GuildUpdated(guild) => guild_cache.rules(guild.rules(), &watched),
+            Cached::GuildDeleted(gone) => {
                 let guild = gone.id.0;
                 let channels = guild_cache.channels_of(guild, None);
                 guild_cache.guild_away(guild);
@@ -193,12 +189,12 @@ impl ShardFeed {
                 }
                 MembershipChanges::default()
             }
-            News::Role(pushed) => guild_cache.role(pushed.guild_id.0, &pushed.role, &watched),
-            News::RoleDeleted(gone) => {
+            Cached::Role(pushed) => guild_cache.role(pushed.guild_id.0, &pushed.role, &watched),
+            Cached::RoleDeleted(gone) => {
                 guild_cache.role_gone(gone.guild_id.0, gone.role_id.0, &watched)
             }
-            News::Channel(channel) => guild_cache.channel(&channel, &watched),
-            News::Threads(list) => {
+            Cached::Channel(channel) => guild_cache.channel(&channel, &watched),
+            Cached::Threads(list) => {
                 let mut moves = MembershipChanges::default();
                 for mut thread in list.threads {
                     thread.guild_id.get_or_insert(list.guild_id);
@@ -206,8 +202,8 @@ impl ShardFeed {
                 }
                 moves
             }
-            News::ThreadMembers(update) => guild_cache.thread_members(&update, &watched),
-            News::Member(pushed) => {
+            Cached::ThreadMembers(update) => guild_cache.thread_members(&update, &watched),
+            Cached::Member(pushed) => {
                 // Most members are no agents, and a guild may have many.
                 let user = pushed.member.user();
                 let users: Vec<_> = users.iter().copied().filter(|known| *known == user).collect();
@@ -221,19 +217,9 @@ impl ShardFeed {
                 }
                 changes
             }
-            News::MemberRemoved(gone) => {
+            Cached::MemberRemoved(gone) => {
                 guild_cache.member_gone(gone.guild_id.0, gone.user.id.user(), &watched)
             }
-            News::Created(_)
-            | News::Updated(_)
-            | News::Deleted(..)
-            | News::Typing(_)
-            | News::Reaction(_)
-            | News::Ready(_)
-            | News::Resumed
-            | News::Guild(_)
-            | News::ChannelDeleted(_)
-            | News::Interaction(_) => MembershipChanges::default(),
         }
     }
 
@@ -276,11 +262,11 @@ impl ShardFeed {
         let FeedParts { dirigent, account, intents, tasks, .. } = &*self.shared;
         account.guild_cache.session_began(self.shard, me);
         account.know_me(me);
-        tasks.diagnose();
+        let _ = tasks.send(Task::Diagnose);
         if intents.contains(Intents::GUILDS) {
             dirigent.session_began(self.shard.number());
         } else {
-            tasks.reconnected();
+            let _ = tasks.send(Task::Reconnected);
         }
     }
 
@@ -295,7 +281,7 @@ impl ShardFeed {
             self.log_findings(guild);
         }
         if *registers {
-            tasks.register(guild.id.0);
+            let _ = tasks.send(Task::Register(guild.id.0));
         }
         let missed_since = account.clock().now().saturating_sub(Settings::MISSED_IN_THREAD);
         for channel in guild.channels.iter().chain(&guild.threads) {
@@ -378,7 +364,7 @@ impl ShardFeed {
         {
             used.invoker.host_word = decide(guild, user, used.invoker.permissions);
         }
-        tasks.put(used);
+        tasks.answer(used);
     }
 }
 
@@ -399,27 +385,16 @@ struct Changed {
 }
 
 /// Returns the place where an event may have changed permissions.
-fn place_of(news: &News) -> Option<Changed> {
-    let (guild, channel, user) = match news {
-        News::GuildUpdated(guild) => (guild.id, None, None),
-        News::Role(role) => (role.guild_id, None, None),
-        News::RoleDeleted(gone) => (gone.guild_id, None, None),
-        News::Channel(channel) => (channel.guild_id?, Some(channel.id.0), None),
-        News::Threads(list) => (list.guild_id, None, None),
-        News::Member(pushed) => (pushed.guild_id, None, Some(pushed.member.user())),
-        News::MemberRemoved(gone) => (gone.guild_id, None, Some(gone.user.id.user())),
-        News::Created(_)
-        | News::Updated(_)
-        | News::Deleted(..)
-        | News::Typing(_)
-        | News::Reaction(_)
-        | News::Ready(_)
-        | News::Resumed
-        | News::Guild(_)
-        | News::GuildDeleted(_)
-        | News::ChannelDeleted(_)
-        | News::ThreadMembers(_)
-        | News::Interaction(_) => return None,
+fn place_of(event: &Cached) -> Option<Changed> {
+    let (guild, channel, user) = match event {
+        Cached::GuildUpdated(guild) => (guild.id, None, None),
+        Cached::Role(role) => (role.guild_id, None, None),
+        Cached::RoleDeleted(gone) => (gone.guild_id, None, None),
+        Cached::Channel(channel) => (channel.guild_id?, Some(channel.id.0), None),
+        Cached::Threads(list) => (list.guild_id, None, None),
+        Cached::Member(pushed) => (pushed.guild_id, None, Some(pushed.member.user())),
+        Cached::MemberRemoved(gone) => (gone.guild_id, None, Some(gone.user.id.user())),
+        Cached::GuildDeleted(_) | Cached::ThreadMembers(_) => return None,
     };
     Some(Changed { guild: guild.0, channel, user })
 }

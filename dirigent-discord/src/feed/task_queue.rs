@@ -1,9 +1,9 @@
-//! The requests and answers of a feed, and the work that makes them.
+//! The work of a feed that takes time, for example its requests and answers.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::Dirigent;
@@ -11,7 +11,7 @@ use dirigent::ports::{ApiError, ErrorKind, GuildId};
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
-use tokio::sync::Notify;
+use tokio::sync::mpsc;
 use twilight_model::gateway::Intents;
 
 use super::channel_event::is_repeated;
@@ -40,130 +40,39 @@ const TELL_AGAIN_MAX: Duration = Duration::from_secs(60);
 /// The longest wait before a retry.
 const AGAIN_AFTER_MAX: Duration = Duration::from_secs(600);
 
-/// The waiting tasks.
-#[derive(Debug, Default)]
-pub(super) struct TaskQueue {
-    state: Mutex<QueueState>,
-    more: Notify,
-}
-
-#[derive(Debug, Default)]
-struct QueueState {
-    /// The guilds where the commands must be registered.
-    guilds: VecDeque<u64>,
-    /// The guilds where the commands are registered, or were tried.
-    registered: std::collections::HashSet<u64>,
-    uses: VecDeque<Use>,
-    /// The ids of the newest uses.
-    seen: VecDeque<u64>,
-    diagnosis: Diagnosis,
-    /// True if the driver must read what it missed in every channel.
-    reconnected: bool,
-    closed: bool,
-}
-
-/// The check of the intents, which is done once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Diagnosis {
-    #[default]
-    NotWanted,
-    Wanted,
-    Begun,
-}
-
-/// The next task.
-enum Task {
-    Use(Use),
-    Guild(u64),
+/// Something to do.
+pub(super) enum Task {
+    /// Report the events of a channel to the driver.
+    Tell(Box<ChannelJob>),
+    /// Register the commands in this guild, unless that was done before.
+    Register(u64),
+    /// Forget a guild, so that the commands can be registered there again.
+    Forget(u64),
+    /// Check the intents, unless that was done before.
     Diagnose,
+    /// Let the driver read what it missed in every channel, because a new session of the gateway pushes no guilds.
     Reconnected,
-    Nothing,
-    Closed,
 }
 
-impl TaskQueue {
-    /// Adds a use of a command. A repetition of one use is ignored.
-    pub(super) fn put(&self, used: Use) {
-        let mut state = self.state();
-        if state.seen.contains(&used.id) || state.uses.len() >= AT_ONCE {
-            return;
-        }
-        if state.seen.len() >= USES_MAX {
-            state.seen.pop_front();
-        }
-        state.seen.push_back(used.id);
-        state.uses.push_back(used);
-        drop(state);
-        self.more.notify_one();
+/// The feed's side of the tasks. They end when it is dropped.
+pub(super) struct TaskSender {
+    tasks: mpsc::UnboundedSender<Task>,
+    uses: mpsc::Sender<Use>,
+}
+
+impl TaskSender {
+    /// Returns the task if the [`FeedWork`] is gone.
+    pub(super) fn send(&self, task: Task) -> Result<(), Task> {
+        self.tasks.send(task).map_err(|unsent| unsent.0)
     }
 
-    /// Registers the commands in this guild, unless that was done before.
-    pub(super) fn register(&self, guild: u64) {
-        let mut state = self.state();
-        if state.registered.insert(guild) {
-            state.guilds.push_back(guild);
-        }
-        drop(state);
-        self.more.notify_one();
-    }
-
-    /// Forgets a guild, so that the commands can be registered there again.
-    pub(super) fn forget(&self, guild: u64) {
-        let mut state = self.state();
-        state.registered.remove(&guild);
-        state.guilds.retain(|waiting| *waiting != guild);
-    }
-
-    /// Asks for the check of the intents, unless that was done before.
-    pub(super) fn diagnose(&self) {
-        let mut state = self.state();
-        if state.diagnosis == Diagnosis::NotWanted {
-            state.diagnosis = Diagnosis::Wanted;
-        }
-        drop(state);
-        self.more.notify_one();
-    }
-
-    /// Asks for a check of every channel, because a new session of the gateway pushes no guilds.
-    pub(super) fn reconnected(&self) {
-        self.state().reconnected = true;
-        self.more.notify_one();
-    }
-
-    /// Ends the queue.
-    pub(super) fn close(&self) {
-        self.state().closed = true;
-        self.more.notify_one();
-    }
-
-    fn is_closed(&self) -> bool {
-        self.state().closed
-    }
-
-    fn take(&self) -> Task {
-        let mut state = self.state();
-        if let Some(used) = state.uses.pop_front() {
-            return Task::Use(used);
-        }
-        if std::mem::take(&mut state.reconnected) {
-            return Task::Reconnected;
-        }
-        if state.diagnosis == Diagnosis::Wanted {
-            state.diagnosis = Diagnosis::Begun;
-            return Task::Diagnose;
-        }
-        if let Some(guild) = state.guilds.pop_front() {
-            return Task::Guild(guild);
-        }
-        if state.closed { Task::Closed } else { Task::Nothing }
-    }
-
-    fn state(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Sends a use of a command. If too many wait, it is not answered.
+    pub(super) fn answer(&self, used: Use) {
+        let _ = self.uses.try_send(used);
     }
 }
 
-type Job<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+type Job<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The work of a [`Feed`](super::Feed) that takes time. It reports events that need the driver's store,
 /// registers the slash commands in each guild, answers their uses, and checks at the start whether the intents
@@ -175,11 +84,19 @@ type Job<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 /// messages are not repeated.
 #[must_use = "no command is answered and no channel is loaded until this runs"]
 pub struct FeedWork {
-    tasks: Arc<TaskQueue>,
+    tasks: mpsc::UnboundedReceiver<Task>,
+    uses: mpsc::Receiver<Use>,
+    // It is dropped last, so that no events can be left to it any more.
+    work: Work,
+}
+
+struct Work {
     queues: Arc<ChannelQueues>,
     dirigent: Dirigent,
     account: Arc<DiscordAccount>,
     intents: Intents,
+    /// Tells whether the feed is gone.
+    feed: mpsc::WeakUnboundedSender<Task>,
     /// Held during an attempt to register or check something. There is one attempt at a time, so that a start
     /// with many guilds leaves the limits to the turns. It is not held during a wait, so that a guild with a
     /// used up limit does not delay others.
@@ -188,13 +105,16 @@ pub struct FeedWork {
 
 impl FeedWork {
     pub(super) fn new(
-        (tasks, queues): (Arc<TaskQueue>, Arc<ChannelQueues>),
+        queues: Arc<ChannelQueues>,
         dirigent: Dirigent,
         account: Arc<DiscordAccount>,
         intents: Intents,
-    ) -> Self {
-        let attempting = tokio::sync::Mutex::default();
-        Self { tasks, queues, dirigent, account, intents, attempting }
+    ) -> (TaskSender, Self) {
+        let (task, tasks) = mpsc::unbounded_channel();
+        let (answer, uses) = mpsc::channel(AT_ONCE);
+        let (feed, attempting) = (task.downgrade(), tokio::sync::Mutex::default());
+        let work = Work { queues, dirigent, account, intents, feed, attempting };
+        (TaskSender { tasks: task, uses: answer }, Self { tasks, uses, work })
     }
 
     /// Works until the feed and all its clones and shards are dropped.
@@ -204,51 +124,64 @@ impl FeedWork {
     /// If you drop the future, or this value, commands get no answers, and events that must wait for the
     /// driver's store are lost, now and later.
     pub async fn run(self) {
-        let work = &self;
-        let mut telling: FuturesUnordered<Job<'_>> = FuturesUnordered::new();
-        let mut answering: FuturesUnordered<Job<'_>> = FuturesUnordered::new();
-        let mut registering: FuturesUnordered<Job<'_>> = FuturesUnordered::new();
+        let work = self.work;
+        let (mut tasks, mut uses) = (self.tasks, self.uses);
+        let mut telling: FuturesUnordered<Job<'_, ()>> = FuturesUnordered::new();
+        let mut answering: FuturesUnordered<Job<'_, ()>> = FuturesUnordered::new();
+        // Each returns a guild to forget.
+        let mut registering: FuturesUnordered<Job<'_, Option<u64>>> = FuturesUnordered::new();
+        // The ids of the newest uses, and the guilds where the commands are registered, or were tried.
+        let (mut seen, mut registered) = (VecDeque::new(), HashSet::new());
+        let mut is_diagnosed = false;
         loop {
-            while let Some(job) = self.queues.next_job() {
-                telling.push(Box::pin(work.tell(job)));
-            }
-            match self.tasks.take() {
-                Task::Use(used) => {
-                    if answering.len() < AT_ONCE {
-                        answering.push(Box::pin(work.answer(used)));
-                    }
-                    continue;
-                }
-                Task::Guild(guild) => {
-                    registering.push(Box::pin(work.register(GuildId::new(guild))));
-                    continue;
-                }
-                Task::Reconnected => {
-                    telling.push(Box::pin(work.reconnected()));
-                    continue;
-                }
-                Task::Diagnose => {
-                    registering.push(Box::pin(work.diagnose()));
-                    continue;
-                }
-                Task::Closed
-                    if answering.is_empty() && registering.is_empty() && telling.is_empty() =>
-                {
-                    return;
-                }
-                Task::Closed | Task::Nothing => {}
-            }
             tokio::select! {
                 biased;
                 Some(()) = answering.next() => {}
-                () = self.queues.more() => {}
+                Some(command) = uses.recv() => {
+                    if answering.len() < AT_ONCE && is_new(&mut seen, command.id) {
+                        answering.push(Box::pin(work.answer(command)));
+                    }
+                }
+                Some(task) = tasks.recv() => match task {
+                    Task::Tell(job) => telling.push(Box::pin(work.tell(*job))),
+                    Task::Register(guild) => {
+                        if registered.insert(guild) {
+                            registering.push(Box::pin(work.register(GuildId::new(guild))));
+                        }
+                    }
+                    Task::Forget(guild) => drop(registered.remove(&guild)),
+                    Task::Diagnose => {
+                        if !std::mem::replace(&mut is_diagnosed, true) {
+                            registering.push(Box::pin(work.diagnose()));
+                        }
+                    }
+                    Task::Reconnected => telling.push(Box::pin(work.reconnected())),
+                },
                 Some(()) = telling.next() => {}
-                () = self.tasks.more.notified() => {}
-                Some(()) = registering.next() => {}
+                Some(failed) = registering.next() => {
+                    if let Some(guild) = failed {
+                        registered.remove(&guild);
+                    }
+                }
+                else => return,
             }
         }
     }
+}
 
+/// Returns true if this use was not seen before. Discord may push one twice.
+fn is_new(seen: &mut VecDeque<u64>, used: u64) -> bool {
+    if seen.contains(&used) {
+        return false;
+    }
+    if seen.len() >= USES_MAX {
+        seen.pop_front();
+    }
+    seen.push_back(used);
+    true
+}
+
+impl Work {
     /// Reports a channel's events to the driver until none waits.
     async fn tell(&self, job: ChannelJob) {
         let ChannelJob { channel, begun } = job;
@@ -276,7 +209,7 @@ impl FeedWork {
             self.queues.give_back(channel, condensed);
             self.account.clock().sleep_until(now + again_after).await;
             again_after = TELL_AGAIN_MAX.min(again_after * 2);
-            if self.tasks.is_closed() {
+            if self.feed.strong_count() == 0 {
                 return;
             }
         }
@@ -317,7 +250,8 @@ impl FeedWork {
         log_answer(&used, self.account.answer_later(&used, &done.text, until).await);
     }
 
-    async fn register(&self, guild: GuildId) {
+    /// Returns the guild if it must be tried again.
+    async fn register(&self, guild: GuildId) -> Option<u64> {
         let registering = self.insist(|| self.account.register_commands(guild));
         match registering.await {
             Ok(true) => tracing::info!(%guild, "the slash commands were registered"),
@@ -329,13 +263,14 @@ impl FeedWork {
             ),
             Err(error) => {
                 tracing::warn!(%guild, %error, "the slash commands are not registered yet");
-                self.tasks.forget(guild.get());
+                return Some(guild.get());
             }
         }
+        None
     }
 
     /// Looks for missing intents.
-    async fn diagnose(&self) {
+    async fn diagnose(&self) -> Option<u64> {
         let mut findings = diagnose::not_asked(self.intents);
         match self.insist(|| self.account.not_granted(self.intents)).await {
             Ok(more) => findings.extend(more),
@@ -350,6 +285,7 @@ impl FeedWork {
         for finding in findings {
             tracing::error!("{finding}");
         }
+        None
     }
 
     /// Retries for some twenty minutes. Use it only for requests that may be repeated.
@@ -383,7 +319,7 @@ fn log_answer(used: &Use, told: Result<(), ApiError>) {
     }
 }
 
-impl Drop for FeedWork {
+impl Drop for Work {
     fn drop(&mut self) {
         self.queues.abandon();
     }

@@ -137,7 +137,6 @@ impl Guild {
         self.channels.insert(channel.id.0, place);
     }
 
-    /// Removes a channel and its threads.
     pub(super) fn remove_channel(&mut self, channel: u64) -> Vec<u64> {
         let hangs = |place: &Place| is_thread(place.kind) && place.parent == Some(channel);
         let threads = self.channels.iter().filter(|(_, place)| hangs(place)).map(|(id, _)| *id);
@@ -168,7 +167,6 @@ impl Guild {
         self.whole = None;
     }
 
-    /// Returns true if the account's state here is known.
     pub(super) fn knows(&self, user: UserId, now: Timestamp) -> bool {
         let told = [self.whole, self.asked.get(&user).copied()];
         told.into_iter().flatten().any(|told| told.is_believed(self.asked.len(), now))

@@ -62,7 +62,6 @@ impl Bucket {
         Some(self.reset.unwrap_or_else(|| lapses.min(now + SHORTLY)))
     }
 
-    /// Takes a place for a request.
     pub(super) fn leave(&mut self, now: Timestamp) {
         self.under_way.push_back(now);
     }
@@ -83,7 +82,6 @@ impl Bucket {
         }
     }
 
-    /// Reads the headers of an answer.
     pub(super) fn learn(
         &mut self,
         now: Timestamp,
@@ -100,7 +98,6 @@ impl Bucket {
         self.window = self.window.max(reset_after);
     }
 
-    /// Bars all requests until then.
     pub(super) fn bar(&mut self, until: Timestamp) {
         self.remaining = 0;
         self.reset = self.reset.max(Some(until));

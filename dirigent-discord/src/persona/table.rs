@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -31,31 +30,11 @@ pub(crate) const fn is_persona(user: UserId) -> bool {
     user.get() >= FIRST
 }
 
-/// A webhook's token. `Debug` hides it.
+/// A webhook of a persona. It has no `Debug`, because its token is a secret.
 #[derive(Clone)]
-pub(crate) struct WebhookToken(Arc<str>);
-
-impl WebhookToken {
-    pub(super) fn new(token: &str) -> Self {
-        Self(token.into())
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for WebhookToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WebhookToken")
-    }
-}
-
-/// A webhook of a persona.
-#[derive(Clone, Debug)]
 pub(crate) struct Webhook {
     pub(crate) id: UserId,
-    pub(crate) token: WebhookToken,
+    pub(crate) token: Arc<str>,
 }
 
 /// The place of webhooks that post in a channel. Those of a thread are in its parent.
@@ -72,11 +51,10 @@ impl Home {
     }
 }
 
-/// All personas of an account.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Personas(Mutex<Table>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Table {
     all: Vec<NamedPersona>,
     /// The channels with known webhooks.
@@ -89,21 +67,17 @@ struct Table {
     names: HashMap<(u64, UserId), (bool, Timestamp)>,
 }
 
-#[derive(Debug)]
 struct NamedPersona {
     user: UserId,
     name: Arc<str>,
     folded: String,
 }
 
-/// The webhooks of a channel.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Listed {
-    /// The webhooks by persona.
     webhooks: HashMap<UserId, Webhook>,
     /// The number of all webhooks there, or `None` if this account may not read them.
     used: Option<usize>,
-    /// The time of the read.
     at: Timestamp,
 }
 
@@ -172,7 +146,6 @@ impl Personas {
         (listed.used, listed.at) = (None, at);
     }
 
-    /// Stores a new webhook of a persona.
     pub(super) fn made(&self, home: u64, persona: UserId, webhook: Webhook) {
         let mut table = self.table();
         table.authors.insert(webhook.id, (persona, home));
@@ -195,7 +168,6 @@ impl Personas {
         }
     }
 
-    /// Forgets a channel that was deleted.
     pub(crate) fn forget_channel(&self, gone: u64) {
         let mut table = self.table();
         table.channels.remove(&gone);

@@ -21,14 +21,11 @@ const CLOCKS_APART: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub(super) struct TriedPosts(Mutex<HashMap<Nonce, Tried>>);
 
-/// A post that was tried.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tried {
-    /// The time of the first attempt.
     at: Timestamp,
     /// The time of the last attempt that may have made a message.
     last: Timestamp,
-    /// The message that it made, if known.
     pub(super) made: Option<MessageId>,
 }
 

@@ -7,11 +7,11 @@ use dirigent::hooks::RunId;
 use dirigent::host::plain::folded;
 use dirigent::ports::{ApiError, ErrorKind, WriteBar};
 use dirigent::{ChannelId, UserId};
-use serde::Serialize;
+use serde_json::json;
 use twilight_http::routing::Route;
 use twilight_model::guild::Permissions;
 
-use super::table::{Home, Webhook, WebhookToken, is_persona};
+use super::table::{Home, Webhook, is_persona};
 use crate::rest_error::{WEBHOOKS_FULL, is_webhooks_code};
 use crate::route::Ask;
 use crate::wire::is_thread;
@@ -20,7 +20,6 @@ use crate::{DiscordAccount, NeededPermission, RestError, wire};
 /// The most characters of a persona's name in a webhook's name, which has at most 80.
 const SHORT: usize = 50;
 
-/// The reason for a webhook in a guild's audit log.
 const REASON: &str = "an agent speaks through it";
 
 /// The most members that are compared if their names begin like a persona's.
@@ -29,12 +28,6 @@ const NAMES_MAX: u16 = 100;
 /// Returns true if a request failed because its webhook no longer exists.
 pub(super) fn is_gone(error: &ApiError) -> bool {
     error.post_failure().code.is_some_and(is_webhooks_code)
-}
-
-/// A webhook's new name.
-#[derive(Serialize)]
-struct Name<'a> {
-    name: &'a str,
 }
 
 /// Returns the name of a persona's webhook. Without an id it is that of one being created.
@@ -47,7 +40,6 @@ fn webhook_name(application: u64, persona: &str, folded: &str, webhook: Option<u
 }
 
 impl DiscordAccount {
-    /// Returns the place of the channel's webhooks.
     async fn home(&self, channel: ChannelId) -> Result<Home, ApiError> {
         let known = self.guild_cache.home(channel).or_else(|| self.personas.home(channel));
         if let Some(home) = known {
@@ -150,8 +142,7 @@ impl DiscordAccount {
         persona: UserId,
         ours: &[wire::Webhook],
     ) -> Result<Webhook, ApiError> {
-        let gone = || ApiError::new(ErrorKind::Gone);
-        let (name, folded) = self.personas.name(persona).ok_or_else(gone)?;
+        let (name, folded) = self.personas.name(persona).ok_or_else(super::gone)?;
         let (application, channel_id) = (self.application().await?.id.0, home.channel);
         let new = webhook_name(application, &name, &folded, None);
         // This one was created when the answer was lost or the process was killed. It has posted nothing.
@@ -160,12 +151,12 @@ impl DiscordAccount {
             self.ask(Ask::because("delete webhook", channel_id, &route, REASON)?).await?;
         }
         let route = Route::CreateWebhook { channel_id };
-        let body = Name { name: &new };
+        let body = json!({ "name": new });
         let ask = Ask::with_body("create webhook", channel_id, &route, &body, Some(REASON))?;
         let made = self.read::<wire::Webhook>(ask).await.map_err(no_place)?;
         let name = webhook_name(application, &name, &folded, Some(made.id.0));
         let route = Route::UpdateWebhook { token: None, webhook_id: made.id.0 };
-        let body = Name { name: &name };
+        let body = json!({ "name": name });
         let ask = Ask::with_body("modify webhook", channel_id, &route, &body, Some(REASON))?;
         self.ask(ask).await?;
         let webhook = usable(&made).ok_or_else(|| RestError::Unreadable.report())?;
@@ -254,8 +245,7 @@ impl DiscordAccount {
 
 /// Returns a webhook if it can be used to post.
 fn usable(webhook: &wire::Webhook) -> Option<Webhook> {
-    let token = WebhookToken::new(webhook.token.as_deref()?);
-    Some(Webhook { id: webhook.id.user(), token })
+    Some(Webhook { id: webhook.id.user(), token: webhook.token.as_deref()?.into() })
 }
 
 fn lacks() -> ApiError {

@@ -1,7 +1,6 @@
 //! The current HTTP client, which is replaced if its connections no longer answer.
 
-use std::ops::Deref;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -15,7 +14,6 @@ use super::connector::Connector;
 /// request and answer none, until TCP gives up after a quarter of an hour.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pings {
-    /// The time between two pings.
     pub(super) interval: Duration,
     /// The longest wait for an answer before the connection is closed.
     pub(super) timeout: Duration,
@@ -27,55 +25,41 @@ impl Default for Pings {
     }
 }
 
+type HttpClient = Client<Connector, Full<Bytes>>;
+
 /// A client with its connections, and the settings of the next one.
 pub(super) struct Clients {
     connector: Connector,
     pings: Pings,
-    current: Mutex<Numbered>,
-}
-
-/// A client with a number that differs from earlier ones.
-#[derive(Clone)]
-pub(super) struct Numbered {
-    number: u64,
-    client: Client<Connector, Full<Bytes>>,
-}
-
-impl Deref for Numbered {
-    type Target = Client<Connector, Full<Bytes>>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.client
-    }
+    current: Mutex<Arc<HttpClient>>,
 }
 
 impl Clients {
     pub(super) fn new(connector: Connector, pings: Pings) -> Self {
-        let client = client(connector.clone(), pings);
-        Self { connector, pings, current: Mutex::new(Numbered { number: 0, client }) }
+        let current = Mutex::new(Arc::new(client(connector.clone(), pings)));
+        Self { connector, pings, current }
     }
 
     /// Returns the client for the next request.
-    pub(super) fn current(&self) -> Numbered {
-        self.lock().clone()
+    pub(super) fn current(&self) -> Arc<HttpClient> {
+        Arc::clone(&self.lock())
     }
 
     /// Replaces a client, because an answer did not come in time. Requests in flight keep their
     /// connections.
-    pub(super) fn replace(&self, used: &Numbered) {
+    pub(super) fn replace(&self, used: &Arc<HttpClient>) {
         let mut current = self.lock();
-        if current.number == used.number {
-            let client = client(self.connector.clone(), self.pings);
-            *current = Numbered { number: used.number.wrapping_add(1), client };
+        if Arc::ptr_eq(&current, used) {
+            *current = Arc::new(client(self.connector.clone(), self.pings));
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Numbered> {
+    fn lock(&self) -> MutexGuard<'_, Arc<HttpClient>> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn client(connector: Connector, pings: Pings) -> Client<Connector, Full<Bytes>> {
+fn client(connector: Connector, pings: Pings) -> HttpClient {
     Client::builder(TokioExecutor::new())
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())

@@ -4,37 +4,15 @@ use hyper_util::client::legacy::connect::HttpConnector;
 
 use crate::AccountBuildError;
 
-/// True if any TLS is built in.
-pub(super) const HAS_TLS: bool = cfg!(any(
-    feature = "rustls-platform-verifier",
-    feature = "rustls-native-roots",
-    feature = "rustls-webpki-roots",
-    feature = "native-tls",
-));
+pub(super) const HAS_TLS: bool = cfg!(any(feature = "__rustls", feature = "native-tls"));
 
-#[cfg(any(
-    feature = "rustls-platform-verifier",
-    feature = "rustls-native-roots",
-    feature = "rustls-webpki-roots",
-))]
+#[cfg(feature = "__rustls")]
 pub(super) type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
 
-#[cfg(all(
-    feature = "native-tls",
-    not(any(
-        feature = "rustls-platform-verifier",
-        feature = "rustls-native-roots",
-        feature = "rustls-webpki-roots",
-    )),
-))]
+#[cfg(all(feature = "native-tls", not(feature = "__rustls")))]
 pub(super) type Connector = hyper_tls::HttpsConnector<HttpConnector>;
 
-#[cfg(not(any(
-    feature = "rustls-platform-verifier",
-    feature = "rustls-native-roots",
-    feature = "rustls-webpki-roots",
-    feature = "native-tls",
-)))]
+#[cfg(not(any(feature = "__rustls", feature = "native-tls")))]
 pub(super) type Connector = HttpConnector;
 
 pub(super) fn plain() -> HttpConnector {
@@ -47,11 +25,7 @@ pub(super) fn plain() -> HttpConnector {
 
 /// Returns a connector with rustls and its own crypto provider, so that you need not install one
 /// for the whole program.
-#[cfg(any(
-    feature = "rustls-platform-verifier",
-    feature = "rustls-native-roots",
-    feature = "rustls-webpki-roots",
-))]
+#[cfg(feature = "__rustls")]
 pub(super) fn connector() -> Result<Connector, AccountBuildError> {
     let provider = rustls::crypto::ring::default_provider();
     let builder = hyper_rustls::HttpsConnectorBuilder::new();
@@ -65,25 +39,13 @@ pub(super) fn connector() -> Result<Connector, AccountBuildError> {
     Ok(verified.https_or_http().enable_http1().enable_http2().wrap_connector(plain()))
 }
 
-#[cfg(all(
-    feature = "native-tls",
-    not(any(
-        feature = "rustls-platform-verifier",
-        feature = "rustls-native-roots",
-        feature = "rustls-webpki-roots",
-    )),
-))]
+#[cfg(all(feature = "native-tls", not(feature = "__rustls")))]
 #[expect(clippy::unnecessary_wraps, reason = "with rustls it may fail")]
 pub(super) fn connector() -> Result<Connector, AccountBuildError> {
     Ok(hyper_tls::HttpsConnector::new_with_connector(plain()))
 }
 
-#[cfg(not(any(
-    feature = "rustls-platform-verifier",
-    feature = "rustls-native-roots",
-    feature = "rustls-webpki-roots",
-    feature = "native-tls",
-)))]
+#[cfg(not(any(feature = "__rustls", feature = "native-tls")))]
 #[expect(clippy::unnecessary_wraps, reason = "with rustls it may fail")]
 pub(super) fn connector() -> Result<Connector, AccountBuildError> {
     Ok(plain())

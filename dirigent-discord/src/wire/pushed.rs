@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-use super::{Author, Channel, Guild, Member, Number, Role, ThreadMember, User, WithId};
+use super::{Channel, Member, Number, Role, ThreadMember, User, WithId};
+use crate::permission::GuildRules;
 
 /// The data of an event of any kind.
 #[derive(Deserialize)]
@@ -10,12 +11,10 @@ pub(crate) struct Payload<T> {
     pub(crate) d: T,
 }
 
-/// A session began.
 #[derive(Deserialize)]
 pub(crate) struct Ready {
     pub(crate) user: WithId,
     /// The guilds that follow. Others may follow, too.
-    #[serde(default)]
     pub(crate) guilds: Option<Vec<serde::de::IgnoredAny>>,
 }
 
@@ -23,9 +22,7 @@ pub(crate) struct Ready {
 #[derive(Deserialize)]
 pub(crate) struct PushedGuild {
     pub(crate) id: Number,
-    #[serde(default)]
     pub(crate) unavailable: Option<bool>,
-    #[serde(default)]
     pub(crate) owner_id: Option<Number>,
     #[serde(default)]
     pub(crate) roles: Vec<Role>,
@@ -35,22 +32,19 @@ pub(crate) struct PushedGuild {
     pub(crate) threads: Vec<Channel>,
     #[serde(default)]
     pub(crate) members: Vec<Member>,
-    #[serde(default)]
     pub(crate) member_count: Option<u64>,
 }
 
 impl PushedGuild {
-    /// Returns the part that a requested guild also has, or `None` if the guild is unavailable.
-    pub(crate) fn guild(&self) -> Option<Guild> {
-        let owner_id = self.owner_id?;
-        Some(Guild { id: self.id, owner_id, roles: self.roles.clone() })
+    /// Returns the owner and the roles, or `None` if the guild is unavailable.
+    pub(crate) fn rules(&self) -> Option<GuildRules> {
+        Some(super::rules(self.id, self.owner_id?, &self.roles))
     }
 }
 
 #[derive(Deserialize)]
 pub(crate) struct DeletedGuild {
     pub(crate) id: Number,
-    #[serde(default)]
     pub(crate) unavailable: Option<bool>,
 }
 
@@ -64,12 +58,6 @@ pub(crate) struct PushedRole {
 pub(crate) struct DeletedRole {
     pub(crate) guild_id: Number,
     pub(crate) role_id: Number,
-}
-
-/// A deleted channel or thread.
-#[derive(Deserialize)]
-pub(crate) struct DeletedChannel {
-    pub(crate) id: Number,
 }
 
 /// The active threads of a guild, or of some of its channels.
@@ -116,21 +104,17 @@ pub(crate) struct DeletedMessages {
     pub(crate) channel_id: Number,
 }
 
-/// An account began to type.
 #[derive(Clone, Copy, Deserialize)]
 pub(crate) struct PushedTyping {
     pub(crate) channel_id: Number,
     pub(crate) user_id: Number,
 }
 
-/// An account reacted to a message.
 #[derive(Deserialize)]
 pub(crate) struct PushedReaction {
     pub(crate) channel_id: Number,
-    #[serde(default)]
     pub(crate) message_author_id: Option<Number>,
     /// The member who reacted. Missing in direct messages.
-    #[serde(default)]
     pub(crate) member: Option<Reactor>,
     pub(crate) emoji: Emoji,
 }
@@ -143,9 +127,7 @@ pub(crate) struct Reactor {
 #[derive(Deserialize)]
 pub(crate) struct Emoji {
     /// The emoji itself, or the name of a guild's own, which also has an id.
-    #[serde(default)]
     pub(crate) name: Option<String>,
-    #[serde(default)]
     pub(crate) id: Option<Number>,
 }
 
@@ -155,36 +137,26 @@ pub(crate) struct Interaction {
     pub(crate) id: Number,
     pub(crate) application_id: Number,
     /// Serenity drops it when it writes an event that it has read.
-    #[serde(default, rename = "type")]
+    #[serde(rename = "type")]
     pub(crate) kind: Option<u8>,
     pub(crate) token: String,
-    #[serde(default)]
     pub(crate) guild_id: Option<Number>,
-    #[serde(default)]
     pub(crate) channel_id: Option<Number>,
-    #[serde(default)]
     pub(crate) channel: Option<WithId>,
-    #[serde(default)]
     pub(crate) member: Option<Invoker>,
-    #[serde(default)]
     pub(crate) data: Option<Used>,
 }
 
-/// The member who used it.
 #[derive(Deserialize)]
 pub(crate) struct Invoker {
-    #[serde(default)]
-    pub(crate) user: Option<Author>,
-    #[serde(default)]
+    pub(crate) user: Option<User>,
     pub(crate) permissions: Option<Number>,
 }
 
-/// The command that was used.
 #[derive(Default, Deserialize)]
 pub(crate) struct Used {
-    #[serde(default)]
     pub(crate) name: Option<String>,
-    #[serde(default, rename = "type")]
+    #[serde(rename = "type")]
     pub(crate) kind: Option<u8>,
     #[serde(default)]
     pub(crate) options: Vec<UsedOption>,
@@ -193,6 +165,5 @@ pub(crate) struct Used {
 #[derive(Deserialize)]
 pub(crate) struct UsedOption {
     pub(crate) name: String,
-    #[serde(default)]
     pub(crate) value: Option<serde_json::Value>,
 }

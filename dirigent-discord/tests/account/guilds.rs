@@ -5,6 +5,7 @@ use dirigent::ports::{
 };
 use dirigent::{ChannelId, UserId};
 use dirigent_discord::RestError;
+use serde_json::json;
 
 use crate::account::server::Reply;
 use crate::account::{AccountStage, CHANNEL, cause};
@@ -55,14 +56,13 @@ async fn a_created_channel_is_private() {
     let asked = &stage.server.asked()[1];
     assert_eq!(asked.line, "POST /api/v10/guilds/1/channels HTTP/1.1");
     assert_eq!(
-        asked.body,
-        concat!(
-            r#"{"name":"den","type":0,"permission_overwrites":["#,
-            r#"{"id":"1","type":0,"allow":"0","deny":"1024"},"#,
-            r#"{"id":"500","type":1,"allow":"68608","deny":"0"},"#,
-            r#"{"id":"31","type":1,"allow":"68608","deny":"0"},"#,
-            r#"{"id":"32","type":1,"allow":"68608","deny":"0"}]}"#
-        )
+        asked.json(),
+        json!({ "name": "den", "type": 0, "permission_overwrites": [
+            { "id": "1", "type": 0, "allow": "0", "deny": "1024" },
+            { "id": "500", "type": 1, "allow": "68608", "deny": "0" },
+            { "id": "31", "type": 1, "allow": "68608", "deny": "0" },
+            { "id": "32", "type": 1, "allow": "68608", "deny": "0" },
+        ] })
     );
     assert_eq!(asked.header("x-audit-log-reason"), Some("Dirigent: a channel was asked for"));
 }
@@ -101,15 +101,15 @@ async fn a_channel_is_deleted_with_a_reason() {
 #[tokio::test]
 async fn access_is_an_overwrite_of_the_member() {
     for (access, body) in [
-        (Access::Full, r#"{"type":1,"allow":"68608","deny":"0"}"#),
-        (Access::None, r#"{"type":1,"allow":"0","deny":"1024"}"#),
+        (Access::Full, json!({ "type": 1, "allow": "68608", "deny": "0" })),
+        (Access::None, json!({ "type": 1, "allow": "0", "deny": "1024" })),
     ] {
         let text = Reply::ok(channel(700, 0, HIDE));
         let stage = AccountStage::with([text, member(""), Reply::status(204, "")]).await;
         stage.account.set_access(CHANNEL, UserId::new(31), access).await.unwrap();
         let asked = &stage.server.asked()[2];
         assert_eq!(asked.line, "PUT /api/v10/channels/700/permissions/31 HTTP/1.1");
-        assert_eq!(asked.body, body);
+        assert_eq!(asked.json(), body);
         let reason = asked.header("x-audit-log-reason");
         assert_eq!(reason, Some("Dirigent: who takes part has changed"));
         assert_eq!(stage.server.lines()[1], "GET /api/v10/guilds/1/members/31 HTTP/1.1");

@@ -1,10 +1,12 @@
 //! Replaces whole files. They are never written in place, so a file is complete at every moment.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
 use super::folder::{place_of, sync_folder};
+#[cfg(test)]
+use super::steps::{Step, note};
 use super::stray::temporary;
 use crate::error::{Action, StoreError};
 
@@ -13,79 +15,62 @@ use crate::error::{Action, StoreError};
 /// is synced after the rename, because otherwise a power cut could bring back the old content. If this fails, the old
 /// file is unchanged, unless the error says that this is unknown, and no temporary file is left.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
-    let mut new = Replacement::write(path, content)?;
-    new.sync()?;
-    new.put()?;
-    sync_folder(place_of(path)?.0)
+    replace_as(path, content, |_| Ok(()))
 }
 
 /// Like [`replace`], but for a file that people share. The file keeps its mode and its group, and it keeps its owner if
 /// the system allows that. If the group cannot be preserved, no group may use the file.
 pub(crate) fn replace_shared(path: &Path, content: &[u8]) -> Result<(), StoreError> {
-    let mut new = Replacement::write(path, content)?;
-    #[cfg(unix)]
-    new.share_as(path).map_err(|source| StoreError::not_done(Action::Write, path, source))?;
-    new.sync()?;
-    new.put()?;
-    sync_folder(place_of(path)?.0)
+    replace_as(path, content, |new| share_as(path, new))
 }
 
-/// New content in a file beside the old one. The file is removed when this is dropped.
-#[derive(Debug)]
-struct Replacement<'a> {
-    /// The file that it replaces.
-    path: &'a Path,
-    file: tempfile::NamedTempFile,
+/// The new file is removed if this fails.
+fn replace_as(
+    path: &Path,
+    content: &[u8],
+    prepare: impl FnOnce(&File) -> io::Result<()>,
+) -> Result<(), StoreError> {
+    let (folder, name) = place_of(path)?;
+    let mut new = temporary(folder, name)
+        .and_then(|mut new| new.write_all(content).map(|()| new))
+        .and_then(|new| prepare(new.as_file()).map(|()| new))
+        .map_err(|source| StoreError::not_done(Action::Write, path, source))?;
+    let failed = |source| StoreError::not_done(not_synced(&source), path, source);
+    #[cfg(test)]
+    note(Step::SyncFile(path.to_owned())).map_err(failed)?;
+    new.as_file_mut().sync_all().map_err(failed)?;
+    let failed = |source| StoreError::not_done(Action::Replace, path, source);
+    #[cfg(test)]
+    note(Step::Put(path.to_owned())).map_err(failed)?;
+    new.persist(path).map_err(|refused| failed(refused.error))?;
+    sync_folder(folder)
 }
 
-impl<'a> Replacement<'a> {
-    /// Writes the new content.
-    fn write(path: &'a Path, content: &[u8]) -> Result<Self, StoreError> {
-        let (folder, name) = place_of(path)?;
-        let file = temporary(folder, name)
-            .and_then(|mut file| file.write_all(content).map(|()| file))
-            .map_err(|source| StoreError::not_done(Action::Write, path, source))?;
-        Ok(Self { path, file })
-    }
+/// Gives the new file the permissions of the old one, if there is an old one.
+#[cfg(unix)]
+fn share_as(path: &Path, file: &File) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 
-    /// Gives the new file the permissions of the old one, if there is an old one.
-    #[cfg(unix)]
-    fn share_as(&self, path: &Path) -> io::Result<()> {
-        use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-
-        let old = match fs::metadata(path) {
-            Ok(old) => old,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        let file = self.file.as_file();
-        let new = file.metadata()?;
-        let mut mode = old.permissions().mode() & 0o777;
-        if new.uid() != old.uid() {
-            // Only the superuser can give a file to another owner.
-            let _ = fchown(file, Some(old.uid()), None);
-        }
-        if new.gid() != old.gid() && fchown(file, None, Some(old.gid())).is_err() {
-            mode &= !0o070;
-        }
-        file.set_permissions(fs::Permissions::from_mode(mode))
+    let old = match fs::metadata(path) {
+        Ok(old) => old,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let new = file.metadata()?;
+    let mut mode = old.permissions().mode() & 0o777;
+    if new.uid() != old.uid() {
+        // Only the superuser can give a file to another owner.
+        let _ = fchown(file, Some(old.uid()), None);
     }
-
-    /// Waits until the disk has the content.
-    fn sync(&mut self) -> Result<(), StoreError> {
-        let failed = |source| StoreError::not_done(not_synced(&source), self.path, source);
-        #[cfg(test)]
-        super::steps::note(super::steps::Step::SyncFile(self.path.to_owned())).map_err(failed)?;
-        self.file.as_file_mut().sync_all().map_err(failed)
+    if new.gid() != old.gid() && fchown(file, None, Some(old.gid())).is_err() {
+        mode &= !0o070;
     }
+    file.set_permissions(fs::Permissions::from_mode(mode))
+}
 
-    /// Renames the new file over the old one. Does not sync the folder's entry.
-    fn put(self) -> Result<(), StoreError> {
-        let failed = |source| StoreError::not_done(Action::Replace, self.path, source);
-        #[cfg(test)]
-        super::steps::note(super::steps::Step::Put(self.path.to_owned())).map_err(failed)?;
-        self.file.persist(self.path).map(drop).map_err(|refused| failed(refused.error))
-    }
+#[cfg(not(unix))]
+fn share_as(_: &Path, _: &File) -> io::Result<()> {
+    Ok(())
 }
 
 /// Returns the action that failed when new content could not be synced. A full disk counts as a failed write, because

@@ -10,7 +10,6 @@ use crate::error::{Action, StoreError};
 /// The names of temporary files start with this. The name of the file that they replace follows.
 const PREFIX: &str = ".dirigent-";
 
-/// The names of temporary files end with this.
 const SUFFIX: &str = ".tmp";
 
 /// Creates a file beside the one that it will replace. The file is removed when it is dropped.

@@ -7,10 +7,8 @@ use crate::agent_name::is_name;
 use crate::error::BadFile;
 use crate::record::fields::{Field, Fields, Whole, string};
 
-/// The largest file that is read, in bytes.
 pub(super) const FILE_MAX: usize = 64 << 20;
 
-/// The column with the agents' accounts.
 const ACCOUNT: &str = "discord-id";
 
 /// Parses the content of padded-cell's `ego.json`, without any I/O. It looks only at `columns` and
@@ -78,7 +76,6 @@ pub struct ParsedEgo {
     agents: Vec<(String, Box<str>)>,
 }
 
-/// The data of one agent in the file.
 pub(super) struct EgoAgent {
     pub(super) agent: AgentId,
     /// The agent's account, or the reason why the agent is skipped.
@@ -86,12 +83,9 @@ pub(super) struct EgoAgent {
     pub(super) name: EgoName,
 }
 
-/// An agent's name in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum EgoName {
-    /// The file has no name for the agent.
     Unset,
-    /// The file has this name.
     Set(String),
     /// The file has a value that cannot be a name.
     Unfit,

@@ -101,7 +101,6 @@ impl<S> ScannedIdentities<S> {
 /// The folder in the home folder that contains both files by default.
 const DEFAULT_FOLDER: &str = ".openclaw";
 
-/// The name of padded-cell's file.
 const EGO_FILE_NAME: &str = "ego.json";
 
 impl ScannedIdentities<JsonIdentities> {

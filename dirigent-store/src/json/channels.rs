@@ -1,8 +1,7 @@
 //! Stores channels in JSON files, one file for each channel. A commit is answered once it is on the disk.
 //!
-//! `store` contains the work on the files, and `folder` knows their paths. `work` has the threads: at most one thread
-//! works on a channel at a time, and several threads work on different channels. `agents` and `history` are the other
-//! files.
+//! `store` contains the work on the files, and `folder` knows their paths. At most one thread works on a channel at a
+//! time, and several threads work on different channels. `agents` and `history` are the other files.
 
 pub(crate) mod agents;
 mod folder;
@@ -10,10 +9,9 @@ pub(crate) mod history;
 mod options;
 mod problem;
 mod store;
-mod work;
 
-use std::fmt;
 use std::sync::Arc;
+use std::thread;
 
 use async_trait::async_trait;
 use dirigent::operate::Transition;
@@ -24,11 +22,10 @@ use dirigent::{AgentId, ChannelId};
 
 pub use self::options::ChannelOptions;
 pub use self::problem::ChannelProblem;
-use self::store::{Committed, Store};
-use self::work::{Job, Ready, Waiting};
+use self::store::Store;
 use crate::error::{OpenError, StoreError};
 use crate::problems::Problems;
-use crate::worker::{About, Answer, Life, queue};
+use crate::worker::{About, Answer, Jobs, Worker};
 
 /// A [`ChannelStore`] on JSON files in one folder, for bots with some hundred channels. The folder belongs to the store
 /// alone. Clones share it.
@@ -55,7 +52,7 @@ use crate::worker::{About, Answer, Life, queue};
 /// * A failed write changes nothing, and you may repeat it. After a failed sync the content of the disk is unknown, so
 ///   all further calls return [`StoreError::Broken`] until you open the store again.
 ///
-/// All work happens on the store's own threads. They start with the first call, and they are joined when the last clone
+/// All work happens on the store's own threads. They start when it is opened, and they are joined when the last clone
 /// is dropped. That waits for the work that was requested, so call [`close`](Self::close) first if the thread must not
 /// block.
 ///
@@ -81,16 +78,25 @@ use crate::worker::{About, Answer, Life, queue};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct JsonChannels {
     shared: Arc<FileWorkers>,
 }
 
+#[derive(Debug)]
 struct FileWorkers {
     history_max: usize,
     problems: Arc<Problems<ChannelProblem>>,
-    life: Life<Ready, Waiting>,
+    worker: Worker<Job>,
 }
+
+type Job = Box<dyn FnOnce(&Store) + Send>;
+
+/// The most files that are written at the same time. A commit waits twice for the disk, and the file system lets
+/// commits that wait together wait once. So 16 threads make more than ten times as many commits as one.
+const WRITERS: usize = 16;
+
+const NAME: &str = "dirigent-store";
 
 impl JsonChannels {
     /// Opens the folder, and creates it if it is missing. This works on the calling thread, so open the store before
@@ -106,9 +112,8 @@ impl JsonChannels {
         let (root, history_max) = (options.path.clone(), options.history_max);
         let store = Store::open(options)?;
         let problems = Arc::clone(&store.problems);
-        let (jobs, given) = queue(Waiting::default());
-        let life = Life::new(root, jobs, Ready { store, jobs: given });
-        Ok(Self { shared: Arc::new(FileWorkers { history_max, problems, life }) })
+        let worker = Worker::start(NAME, root, move |jobs| run(&store, jobs))?;
+        Ok(Self { shared: Arc::new(FileWorkers { history_max, problems, worker }) })
     }
 
     /// Returns the files that could not be read since the store was opened, but only the first 1,000.
@@ -122,7 +127,7 @@ impl JsonChannels {
     ///
     /// Returns an error if a panic ended the threads early. Every commit that was answered is on the disk.
     pub async fn close(&self) -> Result<(), StoreError> {
-        self.shared.life.close().await
+        self.shared.worker.close().await
     }
 
     /// Sends work to the threads. It is done even if its caller stops waiting for the answer.
@@ -131,30 +136,35 @@ impl JsonChannels {
         T: Send + 'static,
         F: FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
     {
-        let job = |answer: Answer<T>| {
-            let work = Box::new(move |store: &Store| {
+        let job = |answer: Answer<T>| -> Job {
+            Box::new(move |store| {
                 let done = store.check().and_then(|()| work(store));
                 // A caller that has stopped waiting sees the result with its next load.
                 let _ = answer.send(done.and_then(|done| store.check_again().map(|()| done)));
-            });
-            Job { about, work }
+            })
         };
-        self.shared.life.call(job).await
+        self.shared.worker.call(about, job).await
     }
 }
 
-impl fmt::Debug for JsonChannels {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JsonChannels")
-            .field("root", &self.shared.life.path())
-            .finish_non_exhaustive()
-    }
+/// Works until the store is closed. One thread is always free for reads. If the system starts fewer threads, less work
+/// is done at the same time.
+fn run(store: &Store, jobs: &Jobs<Job>) {
+    let work = || jobs.work(WRITERS, |job| job(store));
+    thread::scope(|scope| {
+        for _ in 0..WRITERS {
+            if thread::Builder::new().name(NAME.to_owned()).spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
 }
 
 #[async_trait]
 impl ChannelStore for JsonChannels {
     async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
-        Ok(self.ask(About::Rest, |store| Ok(store.channels())).await?)
+        Ok(self.ask(About::Rest, Store::channels).await?)
     }
 
     async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
@@ -164,10 +174,7 @@ impl ChannelStore for JsonChannels {
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
         // The commit is dropped before its answer, because the caller reuses its memory.
         let committed = self.ask(About::Change(commit.channel), move |store| store.commit(&commit));
-        match committed.await? {
-            Committed::Done(revision) => Ok(revision),
-            Committed::Conflict(found) => Err(CommitError::Conflict { found }),
-        }
+        committed.await?.map_err(|found| CommitError::Conflict { found })
     }
 
     async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {

@@ -16,7 +16,7 @@ pub use self::entry::BadEntry;
 use self::file::RegistryFile;
 pub use self::parsed::{ParsedIdentities, parse_identities};
 use crate::error::{BadFile, OpenError, StoreError};
-use crate::worker::Worker;
+use crate::worker::{About, Answer, Worker};
 
 /// An [`IdentityStore`] on one JSON file. The file is an array of objects with the fields `discordUserId`, `agentId`
 /// and `agentName`, which are all strings. Clones share the store.
@@ -37,7 +37,7 @@ use crate::worker::Worker;
 ///   of more than 100 characters. The error is an [`ErrorKind::Invalid`] with a [`BadEntry`] as its source. A name is
 ///   for people, so it may contain any character.
 ///
-/// All work on the file happens on its own thread, which starts with the first call. Requested work is done even if its
+/// All work on the file happens on its own thread, which starts when it is opened. Requested work is done even if its
 /// caller stops waiting for the answer. When you drop the last handle, the drop waits for the work.
 ///
 /// ```
@@ -68,15 +68,12 @@ pub struct JsonIdentities {
 
 #[derive(Debug)]
 struct RegistryWriter {
-    /// It is dropped first, so that the last write is made before the lock is released.
-    worker: Worker,
-    path: PathBuf,
-    registry: Arc<Mutex<Registry>>,
-    /// It is outside the registry's lock, because that lock is held while the disk works.
+    worker: Worker<Job>,
     problems: Arc<Mutex<Problems>>,
 }
 
-/// The data that the worker's jobs use.
+type Job = Box<dyn FnOnce(&mut Registry) + Send>;
+
 #[derive(Debug)]
 struct Registry {
     file: RegistryFile,
@@ -170,16 +167,17 @@ impl JsonIdentities {
             tracing::warn!(path = %path.display(), %problem, "the registry starts empty");
         }
         let problems = Arc::new(Mutex::new(Problems { opening, entries: Vec::new() }));
-        let registry = Registry { file, problems: Arc::clone(&problems) };
+        let mut registry = Registry { file, problems: Arc::clone(&problems) };
         registry.read(RegistryFile::read)?;
-        let worker = Worker::new("dirigent-identities");
-        let registry = Arc::new(Mutex::new(registry));
-        Ok(Self { shared: Arc::new(RegistryWriter { worker, path, registry, problems }) })
+        let worker = Worker::start("dirigent-identities", path, move |jobs| {
+            jobs.work(1, |job: Job| job(&mut registry));
+        })?;
+        Ok(Self { shared: Arc::new(RegistryWriter { worker, problems }) })
     }
 
     /// Returns the path of the file, with links resolved.
     pub fn path(&self) -> &Path {
-        &self.shared.path
+        self.shared.worker.path()
     }
 
     /// Returns the problems of the file: the one at the time of opening, if the file was renamed, and the entries that
@@ -189,30 +187,31 @@ impl JsonIdentities {
         problems.opening.iter().chain(&problems.entries).cloned().collect()
     }
 
-    /// Runs work on the registry, on its thread.
     async fn on_thread<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&mut Registry) -> T + Send + 'static,
+        job: impl FnOnce(&mut Registry) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let registry = Arc::clone(&self.shared.registry);
-        let RegistryWriter { worker, path, .. } = &*self.shared;
-        worker.call(path, move || job(&mut lock(&registry))).await
+        let job = |answer: Answer<T>| -> Job {
+            // A caller may have stopped waiting, but the job is done all the same.
+            Box::new(move |registry| drop(answer.send(job(registry))))
+        };
+        self.shared.worker.call(About::Rest, job).await
     }
 }
 
 #[async_trait]
 impl IdentityStore for JsonIdentities {
     async fn all(&self) -> Result<Vec<Identity>, ApiError> {
-        Ok(self.on_thread(|registry| registry.all()).await??)
+        Ok(self.on_thread(|registry| registry.all()).await?)
     }
 
     async fn register(&self, identity: Identity) -> Result<(), RegisterError> {
-        let done = self.on_thread(move |registry| registry.register(&identity)).await;
+        let done = self.on_thread(move |registry| Ok(registry.register(&identity))).await;
         done.map_err(ApiError::from)?
     }
 
     async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {
-        Ok(self.on_thread(move |registry| registry.remove(&agent)).await??)
+        Ok(self.on_thread(move |registry| registry.remove(&agent)).await?)
     }
 }
 
@@ -260,9 +259,8 @@ impl Registry {
     }
 }
 
-/// A panic in a job leaves no half-made change in memory, because only the file counts.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(problems: &Mutex<Problems>) -> MutexGuard<'_, Problems> {
+    problems.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -273,7 +271,8 @@ mod tests {
     async fn a_panic_in_the_work_is_told_and_the_next_call_works() {
         let folder = tempfile::tempdir().unwrap();
         let store = JsonIdentities::open(folder.path().join("agents.json")).unwrap();
-        let broken = store.on_thread(|_| -> u32 { panic!("on purpose") }).await.unwrap_err();
+        let broken =
+            store.on_thread(|_| -> Result<u32, _> { panic!("on purpose") }).await.unwrap_err();
         assert!(matches!(broken, StoreError::Interrupted { .. }));
         assert_eq!(broken.certainty(), dirigent::ports::Certainty::Unknown);
         assert!(store.all().await.unwrap().is_empty());

@@ -24,10 +24,8 @@ mod input;
 /// The version of the form that this crate writes, and the only one that it reads.
 const VERSION: u32 = 2;
 
-/// The largest file that is read, in bytes.
 const LARGEST: usize = 64 * 1024 * 1024;
 
-/// The expected shape of the file, for errors.
 const SHAPE: &str = "a recording: one line that says where it begins, then one line for each input";
 
 /// The recording of one channel with the names of its agents. It has the data of a
@@ -62,7 +60,6 @@ pub struct ChannelRecording {
     pub recorded: RecordedChannel,
 }
 
-/// The state at the start of a recording.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Head {
@@ -87,7 +84,6 @@ impl Form for Config {
 }
 
 structs! {
-    /// One input with its time.
     struct Line {
         at: Timestamp,
         input: Input,

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use dirigent::operate::Transition;
 use dirigent::replay::Trace;
-use dirigent::snapshot::{AgentKey, RestoreError};
+use dirigent::snapshot::AgentKey;
 use dirigent::{AgentId, Config};
 use dirigent_core::TurnMachine;
 use dirigent_core::view::Seat;
 
-use crate::disk::{ReadError, read};
+use crate::disk::read;
 use crate::error::{Action, StoreError};
 use crate::record::{LARGEST, ParsedChannel, TransitionFile, parse_channel};
 
@@ -60,14 +60,14 @@ impl ChannelReport {
     /// the system refused.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
-        let content = content_of(path)?.ok_or_else(|| {
+        let content = read(path, LARGEST)?.ok_or_else(|| {
             let source = std::io::Error::from(std::io::ErrorKind::NotFound);
             StoreError::not_done(Action::Read, path, source)
         })?;
         let channel = parse_channel(&content)
             .map_err(|source| StoreError::BadFile { path: path.to_owned(), source })?;
         let mut names = channel.agents.clone();
-        let history = content_of(&history_of(path))?.unwrap_or_default();
+        let history = read(&path.with_extension("history.jsonl"), LARGEST)?.unwrap_or_default();
         let lines = history.split(|byte| *byte == b'\n');
         let transitions = lines.filter_map(|line| transition(line, &mut names)).collect();
         Ok(Self { channel, transitions, names })
@@ -90,7 +90,7 @@ impl ChannelReport {
             &self.channel.record.snapshot,
         ) {
             Ok(machine) => machine,
-            Err(error) => return unusable(f, &error),
+            Err(error) => return writeln!(f, "  its state cannot be used: {error}"),
         };
         let view = machine.view();
         let mut line = |name: &str, value: &str| writeln!(f, "  {name:10}  {value}");
@@ -154,15 +154,6 @@ impl fmt::Display for ChannelReport {
     }
 }
 
-fn unusable(f: &mut fmt::Formatter<'_>, error: &RestoreError) -> fmt::Result {
-    writeln!(f, "  its state cannot be used: {error}")
-}
-
-/// Returns the path of the history for the channel with this file.
-fn history_of(path: &Path) -> PathBuf {
-    path.with_extension("history.jsonl")
-}
-
 /// Parses the transition in a line. A name without a key gets a key that no agent has.
 fn transition(line: &[u8], names: &mut BTreeMap<AgentKey, AgentId>) -> Option<Transition> {
     let mut file: TransitionFile = serde_json::from_slice(line).ok()?;
@@ -174,11 +165,4 @@ fn transition(line: &[u8], names: &mut BTreeMap<AgentKey, AgentId>) -> Option<Tr
         file.key = Some(key);
     }
     Some(file.into())
-}
-
-fn content_of(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-    read(path, LARGEST).map_err(|error| match error {
-        ReadError::Io(source) => StoreError::not_done(Action::Read, path, source),
-        ReadError::Bad(source) => StoreError::BadFile { path: path.to_owned(), source },
-    })
 }

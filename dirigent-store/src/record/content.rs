@@ -146,18 +146,7 @@ enums! {
 impl<'a> RecordFile<'a> {
     /// Combines a record with the names of its agents.
     pub(super) fn new(record: &'a ChannelRecord, agents: &BTreeMap<AgentKey, AgentId>) -> Self {
-        let ChannelRecord {
-            snapshot,
-            handed,
-            unserved,
-            heard,
-            verified,
-            known,
-            gap_from,
-            commanded_at,
-            writer,
-            ..
-        } = record;
+        let snapshot = &record.snapshot;
         let standing = &snapshot.state.standing;
         Self {
             mode: standing.mode,
@@ -168,50 +157,39 @@ impl<'a> RecordFile<'a> {
             snapshot: Cow::Borrowed(snapshot),
             outbox: record.outbox.clone(),
             outgoing: record.outgoing.clone(),
-            handed: handed.clone(),
-            unserved: *unserved,
-            heard: *heard,
-            verified: *verified,
-            known: known.clone(),
-            gap_from: *gap_from,
-            commanded_at: *commanded_at,
-            writer: *writer,
+            handed: record.handed.clone(),
+            unserved: record.unserved,
+            heard: record.heard,
+            verified: record.verified,
+            known: record.known.clone(),
+            gap_from: record.gap_from,
+            commanded_at: record.commanded_at,
+            writer: record.writer,
         }
     }
 }
 
 impl From<RecordFile<'_>> for ChannelRecord {
     fn from(file: RecordFile<'_>) -> Self {
-        let RecordFile { mode, archived, initiator, discussion, snapshot, outbox, .. } = file;
-        let RecordFile {
-            outgoing,
-            handed,
-            unserved,
-            heard,
-            verified,
-            known,
-            gap_from,
-            commanded_at,
-            writer,
-            ..
-        } = file;
         // The fields in front of the snapshot belong to it, too.
-        let mut snapshot = snapshot.into_owned();
+        let mut snapshot = file.snapshot.into_owned();
         let standing = &mut snapshot.state.standing;
-        (standing.mode, standing.archived, standing.initiator) = (mode, archived, initiator);
+        standing.mode = file.mode;
+        standing.archived = file.archived;
+        standing.initiator = file.initiator;
         Self {
             snapshot,
-            discussion,
-            outbox,
-            outgoing,
-            handed,
-            unserved,
-            heard,
-            verified,
-            known,
-            gap_from,
-            commanded_at,
-            writer,
+            discussion: file.discussion,
+            outbox: file.outbox,
+            outgoing: file.outgoing,
+            handed: file.handed,
+            unserved: file.unserved,
+            heard: file.heard,
+            verified: file.verified,
+            known: file.known,
+            gap_from: file.gap_from,
+            commanded_at: file.commanded_at,
+            writer: file.writer,
         }
     }
 }

@@ -11,13 +11,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::record::form::{Form, enums, structs};
 
 structs! {
-    /// A pending effect.
     struct PendingEffectFile for PendingEffect as "PendingEffect" {
         since: Timestamp,
         effect: Effect,
     }
 
-    /// A change of a channel.
     pub(crate) struct TransitionFile {
         at: Timestamp,
         from: PhaseKind,

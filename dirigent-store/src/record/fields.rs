@@ -13,10 +13,8 @@ use crate::error::BadFile;
 #[derive(Debug)]
 pub(crate) struct Fields<'a>(Vec<(String, &'a RawValue)>);
 
-/// The result of a search for a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field<'a> {
-    /// There is no field with this name.
     Missing,
     /// There are several fields with this name, so the right one is unclear.
     Repeated,
@@ -42,11 +40,6 @@ impl<'a> Fields<'a> {
             (Some((_, value)), None) => Field::Found(value.get()),
             (Some(_), Some(_)) => Field::Repeated,
         }
-    }
-
-    /// Returns all fields: names, and values that can be written again.
-    pub(crate) fn raw(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), *value))
     }
 
     /// Returns all fields: names, and values as they were written.
@@ -85,9 +78,7 @@ impl<'de> Visitor<'de> for InOrder {
 pub(crate) enum Whole<'a> {
     /// An array with its values as they were written.
     Array(Vec<&'a RawValue>),
-    /// An object with its fields.
     Object(Fields<'a>),
-    /// A value of another kind.
     Other,
 }
 

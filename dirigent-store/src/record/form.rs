@@ -8,15 +8,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub(crate) use name::{read as read_name, write as write_name};
 pub(crate) use scalar::{digits, whole};
 
 /// A value with a form in a file.
 pub(crate) trait Form: Sized {
-    /// Writes the value.
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error>;
 
-    /// Reads a value.
     fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error>;
 }
 

@@ -109,12 +109,10 @@ impl Serialize for Merged<'_> {
         let Self { known, unknown } = self;
         if let Ok(fields) = Fields::of(known) {
             let mut map = serializer.serialize_map(None)?;
-            for (name, value) in fields.raw() {
+            for (name, known) in fields.iter() {
                 match unknown.known.iter().find(|(inner, _)| inner == name) {
-                    Some((_, unknown)) => {
-                        map.serialize_entry(name, &Merged { known: value.get(), unknown })?;
-                    }
-                    None => map.serialize_entry(name, value)?,
+                    Some((_, unknown)) => map.serialize_entry(name, &Merged { known, unknown })?,
+                    None => map.serialize_entry(name, &raw(known)?)?,
                 }
             }
             // If this version has the field by now, its own value wins.

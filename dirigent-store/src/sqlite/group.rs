@@ -20,9 +20,7 @@ enum Stop {
     Damaged,
 }
 
-/// The result of a transaction.
 enum Attempt {
-    /// It was committed.
     Made,
     /// It was undone. The error is here unless its task already has it.
     Undone(Option<StoreError>),
@@ -201,7 +199,7 @@ mod tests {
     use dirigent::{AgentId, ChannelId};
 
     use super::super::stage::{TestDatabase, ask, commit, erase};
-    use super::super::tables::{Committed, channels};
+    use super::super::tables::channels;
     use super::*;
 
     fn add(agent: &str) -> impl FnMut(&mut Tables<'_>) -> Result<AgentKey, StoreError> + use<> {
@@ -227,7 +225,7 @@ mod tests {
         group.into_iter().for_each(Task::answer);
         for (mut answer, number) in answers.into_iter().zip(1..) {
             let made = answer.try_recv().unwrap().unwrap();
-            assert_eq!(made, Committed::Done(Revision::new(number)));
+            assert_eq!(made, Ok(Revision::new(number)));
         }
     }
 
@@ -243,7 +241,7 @@ mod tests {
             Err(StoreError::not_done(Action::Write, tables.path, full))
         });
         let mut panicked = ask(&mut group, |tables| -> Result<(), _> {
-            tables.commit(&commit(0))?;
+            tables.commit(&commit(0))?.unwrap();
             panic!("on purpose")
         });
         let mut last = ask(&mut group, add("adam"));
@@ -280,7 +278,7 @@ mod tests {
         drop(rows);
         assert!(groups.empty_log(&mut []));
         group.into_iter().for_each(Task::answer);
-        assert_eq!(made.try_recv().unwrap().unwrap(), Committed::Done(Revision::new(1)));
+        assert_eq!(made.try_recv().unwrap().unwrap(), Ok(Revision::new(1)));
         let error = erased.try_recv().unwrap().unwrap_err();
         assert_eq!(error.certainty(), dirigent::ports::Certainty::Unknown, "{error}");
     }

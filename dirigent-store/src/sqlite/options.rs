@@ -1,6 +1,6 @@
 //! The options of the store.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The options for opening a [`SqliteStore`](crate::SqliteStore). A path alone is enough.
 ///
@@ -62,32 +62,8 @@ impl SqliteOptions {
     }
 }
 
-impl From<PathBuf> for SqliteOptions {
-    fn from(path: PathBuf) -> Self {
-        Self::new(path)
-    }
-}
-
-impl From<&PathBuf> for SqliteOptions {
-    fn from(path: &PathBuf) -> Self {
-        Self::new(path)
-    }
-}
-
-impl From<String> for SqliteOptions {
-    fn from(path: String) -> Self {
-        Self::new(path)
-    }
-}
-
-impl From<&Path> for SqliteOptions {
-    fn from(path: &Path) -> Self {
-        Self::new(path)
-    }
-}
-
-impl From<&str> for SqliteOptions {
-    fn from(path: &str) -> Self {
+impl<P: Into<PathBuf>> From<P> for SqliteOptions {
+    fn from(path: P) -> Self {
         Self::new(path)
     }
 }

@@ -8,15 +8,6 @@ use super::refusal::refused;
 use super::tables::{Tables, signed, unsigned};
 use crate::error::{Action, StoreError};
 
-/// How a registration ended, if the database had no error.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Registered {
-    /// The agent is registered.
-    Done,
-    /// Another agent has the account.
-    Taken(AgentId),
-}
-
 /// Returns all entries in the order in which they were added.
 pub(super) fn identities(tables: &mut Tables<'_>) -> Result<Vec<Identity>, StoreError> {
     let rows = tables.run.identities.query_map([], |row| {
@@ -31,18 +22,18 @@ pub(super) fn identities(tables: &mut Tables<'_>) -> Result<Vec<Identity>, Store
 }
 
 impl Tables<'_> {
-    /// Adds an agent, or gives a known one a new account or name.
-    pub(super) fn register(&mut self, identity: &Identity) -> Result<Registered, StoreError> {
+    /// Adds an agent, or gives a known one a new account or name. Returns another agent that has the account.
+    pub(super) fn register(&mut self, identity: &Identity) -> Result<Option<AgentId>, StoreError> {
         let Identity { discord_user_id, agent_id, agent_name } = identity;
         let account = signed(discord_user_id.get());
         let owner = self.run.owner.query_row([account], |row| row.get::<_, String>(0)).optional();
         let owner = owner.map_err(|error| refused(self.path, Action::Read, &error))?;
         if let Some(owner) = owner.filter(|owner| owner != agent_id.as_str()) {
-            return Ok(Registered::Taken(owner.into()));
+            return Ok(Some(owner.into()));
         }
         let written = self.run.register.execute(params![account, agent_id.as_str(), agent_name]);
         written.map_err(|error| refused(self.path, Action::Write, &error))?;
-        Ok(Registered::Done)
+        Ok(None)
     }
 
     /// Removes an agent. Returns false if there was none.

@@ -54,7 +54,7 @@ pub(super) fn ask<T: Send + 'static>(
     work: impl FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
 ) -> Answered<T> {
     let (answer, answered) = oneshot::channel();
-    group.push(Box::new(Asked::new(work, answer)));
+    group.push(Box::new(Asked::new(work, false, answer)));
     answered
 }
 
@@ -62,7 +62,7 @@ pub(super) fn ask<T: Send + 'static>(
 pub(super) fn erase(group: &mut Vec<Box<dyn Task>>, channel: ChannelId) -> Answered<bool> {
     let (answer, answered) = oneshot::channel();
     let work = move |tables: &mut Tables<'_>| tables.delete(channel);
-    group.push(Box::new(Asked::erasing(work, answer)));
+    group.push(Box::new(Asked::new(work, true, answer)));
     answered
 }
 

@@ -3,68 +3,63 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, OnceLock};
-use std::thread::JoinHandle;
-use std::time::Instant;
+use std::thread::{self, JoinHandle};
 
 use super::open::with_end;
 use super::task::Task;
 use crate::error::{Action, StoreError};
-use crate::worker::{Queue, Receiver, Sender, queue, start};
 
 /// Set if a sync failed. Then nothing more is done.
 pub(super) type Broken = Arc<OnceLock<()>>;
 
-/// The committed work of all groups together. All work that was committed before a sync starts is on the disk after it.
-#[derive(Default)]
-struct Committed(Vec<Box<dyn Task>>);
-
-impl Queue for Committed {
-    type Work = Vec<Box<dyn Task>>;
-
-    fn take(&mut self, _: Instant, _: bool) -> Option<Self::Work> {
-        (!self.0.is_empty()).then(|| std::mem::take(&mut self.0))
-    }
-}
-
-/// Receives the committed work.
+/// Receives the work that was committed.
 pub(super) struct Syncer {
-    committed: Sender<Committed>,
+    /// `None` once no more work will come.
+    committed: Option<Sender<Vec<Box<dyn Task>>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Syncer {
     /// Starts the thread.
-    pub(super) fn start(database: &Path, broken: Broken) -> io::Result<Self> {
-        let (committed, given) = queue(Committed::default());
-        let run = start("dirigent-sqlite-sync", run)?;
-        let thread = run((with_end(database, "-wal"), broken, given));
-        Ok(Self { committed, thread: Some(thread) })
+    pub(super) fn start(database: &Path, broken: Broken) -> Result<Self, StoreError> {
+        let (committed, given) = mpsc::channel();
+        let log = with_end(database, "-wal");
+        let thread = thread::Builder::new().name("dirigent-sqlite-sync".to_owned());
+        let thread = thread
+            .spawn(move || run(&log, &broken, &given))
+            .map_err(|source| StoreError::not_done(Action::StartThread, database, source))?;
+        Ok(Self { committed: Some(committed), thread: Some(thread) })
     }
 
     /// Answers a group once its commits are on the disk.
     pub(super) fn answer(&self, group: Vec<Box<dyn Task>>) {
-        // Without the thread, the callers get the error of an interrupted job.
-        let _ = self.committed.change(|committed| committed.0.extend(group));
+        if let Some(committed) = &self.committed {
+            // Without the thread, the callers get the error of an interrupted job.
+            let _ = committed.send(group);
+        }
     }
 }
 
 impl Drop for Syncer {
     /// Waits until all work is answered.
     fn drop(&mut self) {
-        self.committed.close();
+        drop(self.committed.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-fn run((log, broken, given): (PathBuf, Broken, Receiver<Committed>)) {
+fn run(log: &Path, broken: &Broken, given: &Receiver<Vec<Box<dyn Task>>>) {
     let mut file = None;
-    while let Some(group) = given.next() {
-        let synced = sync(&log, &mut file, &broken);
-        for mut task in group {
+    while let Ok(mut tasks) = given.recv() {
+        // All work that was committed before a sync starts is on the disk after it.
+        tasks.extend(given.try_iter().flatten());
+        let synced = sync(log, &mut file, broken);
+        for mut task in tasks {
             if let Err(error) = &synced {
                 task.fail(error.again());
             }

@@ -28,23 +28,18 @@ pub(super) struct Tables<'c> {
     history_max: usize,
     pub(super) run: Statements<'c>,
     agents: Agents,
-    /// The revisions of the channels that were read or written.
-    known: HashMap<ChannelId, Revision>,
+    /// The channels that were read or written.
+    known: HashMap<ChannelId, Known>,
     /// The number of the newest change for each channel whose history was written.
     last_changes: HashMap<ChannelId, i64>,
-    /// The fields that newer versions wrote into the records.
-    extras: HashMap<ChannelId, Box<Extras>>,
     /// The unreadable data that this transaction found.
     pub(super) found: Vec<SqliteProblem>,
 }
 
-/// How a commit ended, if the database had no error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Committed {
-    /// The commit was made.
-    Done(Revision),
-    /// The commit was made from another revision than the stored one.
-    Conflict(Revision),
+struct Known {
+    revision: Revision,
+    /// The fields that a newer version wrote into the record, if there are any.
+    extras: Option<Box<Extras>>,
 }
 
 macro_rules! statements {
@@ -106,7 +101,6 @@ impl<'c> Tables<'c> {
             agents: Agents::default(),
             known: HashMap::new(),
             last_changes: HashMap::new(),
-            extras: HashMap::new(),
             found: Vec::new(),
         };
         tables.agents = tables.read_agents()?;
@@ -117,7 +111,6 @@ impl<'c> Tables<'c> {
     pub(super) fn forget(&mut self) -> Result<(), StoreError> {
         self.known.clear();
         self.last_changes.clear();
-        self.extras.clear();
         self.found.clear();
         self.agents = self.read_agents()?;
         Ok(())
@@ -132,12 +125,8 @@ impl<'c> Tables<'c> {
         match row {
             None => Ok(None),
             Some(Ok((revision, WrittenRecord { record, extras, .. }))) => {
-                self.known.insert(channel, revision);
-                if extras.is_empty() {
-                    self.extras.remove(&channel);
-                } else {
-                    self.extras.insert(channel, Box::new(extras));
-                }
+                let extras = (!extras.is_empty()).then(|| Box::new(extras));
+                self.known.insert(channel, Known { revision, extras });
                 Ok(Some(StoredChannel { revision, record }))
             }
             Some(Err(reason)) => Err(self.bar(channel, reason)),
@@ -147,7 +136,6 @@ impl<'c> Tables<'c> {
     /// Marks a channel as unusable. Its facts are forgotten, and its record stays.
     fn bar(&mut self, channel: ChannelId, reason: BadFile) -> StoreError {
         self.known.remove(&channel);
-        self.extras.remove(&channel);
         let bars = reason.bars();
         self.found.push(SqliteProblem::BadRecord { channel, reason: reason.clone(), bars });
         StoreError::BadRecord { path: self.path.to_owned(), channel, source: reason }
@@ -161,8 +149,11 @@ impl<'c> Tables<'c> {
         kept.map(drop).map_err(|error| refused(self.path, Action::KeepAside, &error))
     }
 
-    /// Replaces the record of a channel.
-    pub(super) fn commit(&mut self, commit: &Commit) -> Result<Committed, StoreError> {
+    /// Replaces the record of a channel. Returns the stored revision as an error if the commit was made from another one.
+    pub(super) fn commit(
+        &mut self,
+        commit: &Commit,
+    ) -> Result<Result<Revision, Revision>, StoreError> {
         let Commit { channel, expected, record, transitions, .. } = commit;
         let (found, damage) = match self.revision(*channel) {
             Err(error) if commit.replaces_damaged && error.is_damaged_record() => {
@@ -171,10 +162,11 @@ impl<'c> Tables<'c> {
             found => (found?, None),
         };
         if found != *expected {
-            return Ok(Committed::Conflict(found));
+            return Ok(Err(found));
         }
         let none = Extras::default();
-        let extras = self.extras.get(channel).map_or(&none, |extras| extras);
+        let known = self.known.get(channel).and_then(|known| known.extras.as_deref());
+        let extras = known.unwrap_or(&none);
         let unwritable = |source| StoreError::Unwritable { path: self.path.to_owned(), source };
         let text = record_text(record, &self.agents.of(record), extras).map_err(unwritable)?;
         if text.len() > LARGEST {
@@ -194,8 +186,11 @@ impl<'c> Tables<'c> {
         ]);
         written.map_err(|error| refused(self.path, Action::Write, &error))?;
         self.append(*channel, transitions)?;
-        self.known.insert(*channel, revision);
-        Ok(Committed::Done(revision))
+        match self.known.get_mut(channel) {
+            Some(known) => known.revision = revision,
+            None => drop(self.known.insert(*channel, Known { revision, extras: None })),
+        }
+        Ok(Ok(revision))
     }
 
     /// Deletes all data of a channel. Returns false if there is none.
@@ -213,13 +208,12 @@ impl<'c> Tables<'c> {
         let deleted = deleted.map_err(|error| refused(self.path, Action::Remove, &error))?;
         self.known.remove(&channel);
         self.last_changes.remove(&channel);
-        self.extras.remove(&channel);
         Ok(deleted > 0)
     }
 
     fn revision(&mut self, channel: ChannelId) -> Result<Revision, StoreError> {
         match self.known.get(&channel) {
-            Some(revision) => Ok(*revision),
+            Some(known) => Ok(known.revision),
             None => Ok(self.load(channel)?.map_or_else(Revision::default, |found| found.revision)),
         }
     }

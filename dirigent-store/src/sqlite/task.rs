@@ -43,13 +43,9 @@ impl<T, F> Asked<T, F>
 where
     F: FnMut(&mut Tables<'_>) -> Result<T, StoreError>,
 {
-    pub(super) const fn new(work: F, answer: Answer<T>) -> Self {
-        Self { work, erases: false, outcome: None, answer }
-    }
-
-    /// Creates work that must leave no part of its data in the write-ahead log.
-    pub(super) const fn erasing(work: F, answer: Answer<T>) -> Self {
-        Self { work, erases: true, outcome: None, answer }
+    /// Creates work. If it erases, no part of the data that it deletes may be left in the write-ahead log.
+    pub(super) const fn new(work: F, erases: bool, answer: Answer<T>) -> Self {
+        Self { work, erases, outcome: None, answer }
     }
 }
 

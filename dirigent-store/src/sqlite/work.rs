@@ -2,7 +2,6 @@
 //! write-ahead log is emptied.
 
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::group::Groups;
@@ -12,8 +11,9 @@ use super::problem::SqliteProblem;
 use super::sync::{Broken, Syncer};
 use super::tables::Tables;
 use super::task::Task;
+use crate::error::StoreError;
 use crate::problems::Problems;
-use crate::worker::{About, Inbox, Jobs, Queue, Queued, Receiver, Start, now, start};
+use crate::worker::{About, Inbox, Jobs, now};
 
 /// The most callers that one transaction answers.
 const GROUP_MAX: usize = 1_024;
@@ -21,23 +21,16 @@ const GROUP_MAX: usize = 1_024;
 /// The write-ahead log is emptied after this time, so that erased data is in no file.
 const EMPTY_AFTER: Duration = Duration::from_secs(60);
 
-/// Work for a caller, and what it is about.
-pub(super) struct Job(pub(super) About, pub(super) Box<dyn Task>);
-
-impl Queued for Job {
-    fn about(&self) -> About {
-        self.0
-    }
-}
-
 /// The work for one transaction.
-pub(super) struct Group {
+struct Group {
     tasks: Vec<Box<dyn Task>>,
     kind: GroupKind,
+    /// What the tasks are about.
+    given: Vec<About>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum GroupKind {
+enum GroupKind {
     /// It changes no data.
     Reads,
     /// It may change data.
@@ -46,126 +39,85 @@ pub(super) enum GroupKind {
     Erases,
 }
 
-/// The work that waits for the thread.
-#[derive(Default)]
-pub(super) struct Waiting {
-    inbox: Inbox<Job>,
-    /// The work that the thread has taken and not finished.
-    given: Vec<About>,
-    /// The time at which the write-ahead log must be emptied.
-    log_due: Option<Instant>,
-}
-
-impl Jobs for Waiting {
-    type Job = Job;
-
-    fn push(&mut self, job: Job) {
-        self.inbox.push(job);
-    }
-}
-
-impl Queue for Waiting {
-    type Work = Group;
-
+impl Group {
     /// Takes the reads that need not wait, or all other waiting work if there are none. Returns an empty group if only
     /// the log is due.
-    fn take(&mut self, now: Instant, _: bool) -> Option<Group> {
-        let mut group = Group { tasks: Vec::new(), kind: GroupKind::Reads };
+    fn take(inbox: &mut Inbox<Box<dyn Task>>, is_log_due: bool) -> Option<Self> {
+        let mut group = Self { tasks: Vec::new(), kind: GroupKind::Reads, given: Vec::new() };
         while group.tasks.len() < GROUP_MAX {
-            let Some(read) = self.next_read() else { break };
-            group.tasks.push(read);
+            let Some((about, read)) = inbox.next_read() else { break };
+            group.add(about, read);
         }
         if !group.tasks.is_empty() {
             return Some(group);
         }
         while group.tasks.len() < GROUP_MAX {
-            let Some(Job(about, task)) = self.inbox.next_of_rest() else { break };
+            let Some((about, task)) = inbox.next_of_rest() else { break };
             let kind = if task.erases() { GroupKind::Erases } else { GroupKind::Writes };
             group.kind = group.kind.max(kind);
-            group.tasks.push(task);
-            self.given.push(about);
+            group.add(about, task);
         }
-        let is_due = self.log_due.take_if(|due| *due <= now).is_some();
-        (!group.tasks.is_empty() || is_due).then_some(group)
+        (!group.tasks.is_empty() || is_log_due).then_some(group)
     }
 
-    fn next_due(&self) -> Option<Instant> {
-        self.log_due
-    }
-}
-
-impl Waiting {
-    fn next_read(&mut self) -> Option<Box<dyn Task>> {
-        let Job(about, read) = self.inbox.next_read()?;
+    fn add(&mut self, about: About, task: Box<dyn Task>) {
         self.given.push(about);
-        Some(read)
-    }
-
-    /// Marks all work that the thread has taken as done.
-    fn done(&mut self) {
-        for about in std::mem::take(&mut self.given) {
-            self.inbox.done(about);
-        }
+        self.tasks.push(task);
     }
 }
 
 /// The data that the thread works on.
 pub(super) struct Work {
-    pub(super) database: Database,
-    pub(super) durability: FileDurability,
-    pub(super) history_max: usize,
-    pub(super) problems: Arc<Problems<SqliteProblem>>,
-    pub(super) given: Receiver<Waiting>,
-}
-
-/// Answers the commits. The thread that syncs does it, or the thread that commits if there are no syncs.
-struct Syncs {
+    database: Database,
+    history_max: usize,
+    problems: Arc<Problems<SqliteProblem>>,
+    /// Answers the commits. Without it the thread that commits does so, because there are no syncs.
     syncer: Option<Syncer>,
     broken: Broken,
 }
 
-impl Start for Work {
-    fn start(self) -> Result<JoinHandle<()>, (Self, std::io::Error)> {
-        let broken = Broken::default();
-        let syncer = || match self.durability {
-            FileDurability::Full => {
-                Syncer::start(&self.database.path, Arc::clone(&broken)).map(Some)
-            }
-            FileDurability::None => Ok(None),
-        };
-        let run = start("dirigent-sqlite", |(work, syncs): (Self, Syncs)| work.run(syncs));
-        match run.and_then(|run| Ok((run, syncer()?))) {
-            Ok((run, syncer)) => Ok(run((self, Syncs { syncer, broken }))),
-            Err(source) => Err((self, source)),
-        }
-    }
-}
-
 impl Work {
+    pub(super) fn new(
+        database: Database,
+        durability: FileDurability,
+        history_max: usize,
+        problems: Arc<Problems<SqliteProblem>>,
+    ) -> Result<Self, StoreError> {
+        let broken = Broken::default();
+        let syncer = match durability {
+            FileDurability::Full => Some(Syncer::start(&database.path, Arc::clone(&broken))?),
+            FileDurability::None => None,
+        };
+        Ok(Self { database, history_max, problems, syncer, broken })
+    }
+
     /// Works until the store is closed: takes all waiting jobs, commits them, and answers them.
-    fn run(self, Syncs { syncer, broken }: Syncs) {
-        let Self { database: Database { path, conn, lock }, history_max, problems, given, .. } =
-            self;
+    pub(super) fn run(self, jobs: &Jobs<Box<dyn Task>>) {
+        let Self { database: Database { path, conn, lock }, history_max, problems, .. } = self;
         match Tables::new(&conn, &path, history_max) {
             Ok(tables) => {
-                let mut groups = Groups::new(tables, &problems, broken);
+                let mut groups = Groups::new(tables, &problems, self.broken);
                 let mut log = Log::new();
-                while let Some(Group { mut tasks, kind }) = given.next() {
-                    groups.settle(&mut tasks, &mut || given.look(Waiting::next_read));
-                    given.look(Waiting::done);
-                    finish(&mut groups, &mut log, syncer.as_ref(), kind, tasks);
-                    given.look(|waiting| waiting.log_due = log.next_due());
+                while let Some(Group { mut tasks, kind, mut given }) =
+                    jobs.next(log.next_due(), |inbox| Group::take(inbox, log.is_due()))
+                {
+                    groups.settle(&mut tasks, &mut || {
+                        let (about, read) = jobs.look(Inbox::next_read)?;
+                        given.push(about);
+                        Some(read)
+                    });
+                    jobs.look(|inbox| given.into_iter().for_each(|about| inbox.done(about)));
+                    finish(&mut groups, &mut log, self.syncer.as_ref(), kind, tasks);
                 }
             }
             // The database was readable when it was opened.
             Err(error) => tracing::error!(%error, "the database cannot be read any more"),
         }
         // All commits are answered before this returns.
-        drop(syncer);
+        drop(self.syncer);
         // A caller that sees the closed store can open it again.
         drop(conn);
         drop(lock);
-        given.end();
     }
 }
 
@@ -234,46 +186,41 @@ mod tests {
     use super::super::stage::{TestDatabase, ask, commit};
     use super::super::task::Asked;
     use super::*;
-    use crate::error::{Action, BadFile, StoreError};
+    use crate::error::{Action, BadFile};
 
-    fn push(waiting: &mut Waiting, about: About) {
-        let (answer, _) = oneshot::channel();
-        waiting.push(Job(about, Box::new(Asked::new(|_: &mut Tables<'_>| Ok(()), answer))));
+    fn inbox(about: impl IntoIterator<Item = About>) -> Inbox<Box<dyn Task>> {
+        let mut inbox = Inbox::<Box<dyn Task>>::default();
+        for about in about {
+            let (answer, _) = oneshot::channel();
+            inbox.push(about, Box::new(Asked::new(|_: &mut Tables<'_>| Ok(()), false, answer)));
+        }
+        inbox
     }
 
     #[test]
     fn all_that_waits_is_one_group_up_to_a_limit() {
-        let mut waiting = Waiting::default();
-        for _ in 0..GROUP_MAX + 3 {
-            push(&mut waiting, About::Rest);
-        }
-        assert_eq!(waiting.take(now(), false).unwrap().tasks.len(), GROUP_MAX);
-        assert_eq!(waiting.take(now(), false).unwrap().tasks.len(), 3);
-        assert!(waiting.take(now(), true).is_none());
+        let mut inbox = inbox((0..GROUP_MAX + 3).map(|_| About::Rest));
+        assert_eq!(Group::take(&mut inbox, false).unwrap().tasks.len(), GROUP_MAX);
+        assert_eq!(Group::take(&mut inbox, false).unwrap().tasks.len(), 3);
+        assert!(Group::take(&mut inbox, false).is_none());
     }
 
     #[test]
     fn reads_that_wait_for_nothing_are_a_group_of_their_own() {
-        let mut waiting = Waiting::default();
         let about = [ChannelId::new(1), ChannelId::new(2)].map(About::Change);
         let reads = [ChannelId::new(3), ChannelId::new(4), ChannelId::new(1)].map(About::Read);
-        for about in about.into_iter().chain(reads) {
-            push(&mut waiting, about);
-        }
+        let mut inbox = inbox(about.into_iter().chain(reads));
         // The third read waits for the change of its channel.
         let kinds = [(2, GroupKind::Reads), (2, GroupKind::Writes), (1, GroupKind::Reads)];
         for expected in kinds {
-            let group = waiting.take(now(), false).unwrap();
+            let group = Group::take(&mut inbox, false).unwrap();
             assert_eq!((group.tasks.len(), group.kind), expected);
-            waiting.done();
+            group.given.into_iter().for_each(|about| inbox.done(about));
         }
+        assert!(Group::take(&mut inbox, false).is_none());
         // Without work, the log is emptied in time.
-        waiting.log_due = now().checked_add(EMPTY_AFTER);
-        assert_eq!(waiting.next_due(), waiting.log_due);
-        assert!(waiting.take(now(), false).is_none());
-        let group = waiting.take(now() + EMPTY_AFTER, false).unwrap();
+        let group = Group::take(&mut inbox, true).unwrap();
         assert_eq!((group.tasks.len(), group.kind), (0, GroupKind::Reads));
-        assert_eq!(waiting.next_due(), None);
     }
 
     /// A missing sync would lose this. In this test the sync fails.

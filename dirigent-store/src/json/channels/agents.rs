@@ -13,17 +13,15 @@ use serde_json::value::RawValue;
 
 use crate::disk::replace;
 use crate::error::{Action, BadFile, StoreError};
-use crate::record::Extra;
 use crate::record::fields::quoted;
+use crate::record::{Extra, other_version};
 
 /// The version that this crate writes, and the only one that it reads. The records beside it have the same version, so
 /// the store refuses a whole folder of an older version.
 const VERSION: u64 = 2;
 
-/// The largest file, in bytes.
 pub(crate) const LARGEST: usize = 64 << 20;
 
-/// The most agents that are rebuilt.
 const REBUILT_MAX: u32 = 1 << 20;
 
 const SHAPE: &str = "a list of agents";
@@ -43,14 +41,9 @@ struct AgentsFile<'a> {
     checksum: String,
     #[serde(borrow)]
     agents: &'a RawValue,
-    #[serde(flatten)]
-    extra: Extra,
 }
 
-#[derive(Deserialize)]
-struct Versioned {
-    version: u64,
-}
+const FIELDS: [&str; 3] = ["version", "checksum", "agents"];
 
 impl Agents {
     /// Creates the list of agents in this order. An agent that is listed twice has the first of its keys.
@@ -62,19 +55,14 @@ impl Agents {
         Self { names, keys, extra: Extra::default() }
     }
 
-    /// Parses the file.
     pub(crate) fn parse(content: &[u8]) -> Result<Self, BadFile> {
         let text = std::str::from_utf8(content).map_err(|_| BadFile::NotText)?;
         let file = match serde_json::from_str::<AgentsFile<'_>>(text) {
             Ok(file) if file.version == VERSION => file,
             other => {
-                let versioned = serde_json::from_str::<Versioned>(text).ok();
-                let found = versioned.map(|file| file.version).filter(|found| *found != VERSION);
-                return Err(match (found, other) {
-                    (Some(found), _) => BadFile::OtherVersion { found, reads: VERSION },
-                    (None, Err(error)) if !error.is_data() => BadFile::not_json(&error),
-                    (None, _) => BadFile::WrongShape { expected: SHAPE },
-                });
+                let unread = other.err().map(|error| BadFile::not_read(&error, SHAPE));
+                let unread = other_version(text, VERSION).or(unread);
+                return Err(unread.unwrap_or(BadFile::WrongShape { expected: SHAPE }));
             }
         };
         if checksum(file.agents.get()) != file.checksum {
@@ -82,14 +70,9 @@ impl Agents {
         }
         let names = serde_json::from_str(file.agents.get())
             .map_err(|_| BadFile::WrongShape { expected: SHAPE })?;
-        let mut extra = file.extra;
-        if !extra.is_empty() {
-            extra.fill(text);
-        }
-        Ok(Self { extra, ..Self::new(names) })
+        Ok(Self { extra: Extra::of(text, &FIELDS), ..Self::new(names) })
     }
 
-    /// Returns the content of the file.
     fn to_json(&self) -> Vec<u8> {
         let names: Vec<_> = self.names.iter().map(|name| quoted(name.as_str())).collect();
         let agents = format!("[{}]", names.join(", "));
@@ -161,7 +144,6 @@ impl Agents {
     }
 }
 
-/// Computes the CRC-32 of the file's data.
 fn checksum(agents: &str) -> String {
     let mut sum = crc32fast::Hasher::new();
     sum.update(format!("{VERSION} agents ").as_bytes());

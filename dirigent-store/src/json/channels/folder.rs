@@ -30,22 +30,18 @@ impl Folder {
         Ok(Self { root, channels })
     }
 
-    /// Returns the folder's own path.
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Returns the path of the file with the agents' names.
     pub(super) fn agents(&self) -> PathBuf {
         self.root.join("agents.json")
     }
 
-    /// Returns the path of a channel's file.
     pub(super) fn file(&self, channel: ChannelId) -> PathBuf {
         self.channels.join(format!("{channel}.json"))
     }
 
-    /// Returns the path of a channel's history.
     pub(super) fn history(&self, channel: ChannelId) -> PathBuf {
         self.channels.join(format!("{channel}.history.jsonl"))
     }
@@ -54,19 +50,22 @@ impl Folder {
     /// are on the disk when this returns. Otherwise a process that was killed between a rename and its sync would leave
     /// a file that a power cut could still remove.
     pub(super) fn open(&self) -> Result<Vec<ChannelId>, StoreError> {
-        let mut channels = Vec::new();
         for entry in self.entries()? {
-            let name = entry.file_name();
-            let Some(channel) = parse_name(&name) else {
-                self.refuse_older(&entry)?;
-                continue;
-            };
-            channels.push(channel);
+            self.refuse_older(&entry)?;
         }
         remove_strays(&self.root, None)?;
         remove_strays(&self.channels, None)?;
         sync_folder(&self.channels)?;
         sync_folder(&self.root)?;
+        self.channels()
+    }
+
+    /// Returns the channels that have a record, in order.
+    pub(super) fn channels(&self) -> Result<Vec<ChannelId>, StoreError> {
+        let entries = self.entries()?.into_iter();
+        let mut channels: Vec<_> =
+            entries.filter_map(|entry| parse_name(&entry.file_name())).collect();
+        channels.sort_unstable();
         Ok(channels)
     }
 
@@ -101,7 +100,6 @@ impl Folder {
         Ok(!paths.is_empty())
     }
 
-    /// Returns the entries of the folder of channels.
     fn entries(&self) -> Result<Vec<DirEntry>, StoreError> {
         let entries = fs::read_dir(&self.channels).and_then(Iterator::collect::<io::Result<_>>);
         entries.map_err(|source| StoreError::not_done(Action::Read, &self.channels, source))
@@ -121,7 +119,6 @@ fn is_of(channel: ChannelId, name: &OsStr) -> bool {
     })
 }
 
-/// Returns the channel of a file with this name.
 fn parse_name(name: &OsStr) -> Option<ChannelId> {
     whole(name.to_str()?.strip_suffix(".json")?).map(ChannelId::new)
 }

@@ -2,55 +2,50 @@
 //! that cannot be read is skipped.
 
 use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use dirigent::operate::Transition;
 
 use super::agents::Agents;
-use crate::disk::{ReadError, private, read, replace};
+use crate::disk::{private, read, replace};
+use crate::error::{Action, StoreError};
 use crate::record::TransitionFile;
 
 /// The largest history, in bytes. A larger one is replaced by an empty one.
 const LARGEST: usize = 64 << 20;
 
-/// Appends changes. The file has at most twice `max` lines, and only the newest `max` of them count. Returns the number
-/// of lines.
+/// Appends changes. The file has at most twice `max` lines, and only the newest `max` of them count.
 pub(super) fn append(
     path: &Path,
-    known: Option<usize>,
     transitions: &[Transition],
     max: usize,
     agents: &Agents,
-) -> io::Result<usize> {
+) -> Result<(), StoreError> {
+    let old = content(path)?;
     let mut text = Vec::new();
-    let before = if let Some(lines) = known {
-        lines
-    } else {
-        let old = content(path)?;
-        // An incomplete line must not swallow the next one.
-        if old.last().is_some_and(|byte| *byte != b'\n') {
-            text.push(b'\n');
-        }
-        lines(&old).count()
-    };
+    // An incomplete line must not swallow the next one.
+    if old.last().is_some_and(|byte| *byte != b'\n') {
+        text.push(b'\n');
+    }
     for transition in transitions {
         text.extend_from_slice(&line(transition, agents));
         text.push(b'\n');
     }
-    let count = before.saturating_add(transitions.len());
-    if count >= max.saturating_mul(2) {
-        let mut all = content(path)?;
-        all.extend_from_slice(&text);
-        return keep_newest(path, &all, max);
+    if lines(&old).count().saturating_add(transitions.len()) >= max.saturating_mul(2) {
+        return keep_newest(path, &[old, text].concat(), max);
     }
-    let mut file = private(OpenOptions::new().append(true).create(true)).open(path)?;
-    file.write_all(&text)?;
-    Ok(count)
+    let file = private(OpenOptions::new().append(true).create(true)).open(path);
+    let written = file.and_then(|mut file| file.write_all(&text));
+    written.map_err(|source| StoreError::not_done(Action::Write, path, source))
 }
 
 /// Returns the newest changes of a channel, the oldest one first.
-pub(super) fn newest(path: &Path, max: usize, agents: &Agents) -> io::Result<Vec<Transition>> {
+pub(super) fn newest(
+    path: &Path,
+    max: usize,
+    agents: &Agents,
+) -> Result<Vec<Transition>, StoreError> {
     let content = content(path)?;
     let mut newest: Vec<_> =
         lines(&content).rev().filter_map(|line| parse(line, agents)).take(max).collect();
@@ -58,23 +53,18 @@ pub(super) fn newest(path: &Path, max: usize, agents: &Agents) -> io::Result<Vec
     Ok(newest)
 }
 
-fn keep_newest(path: &Path, content: &[u8], max: usize) -> io::Result<usize> {
+fn keep_newest(path: &Path, content: &[u8], max: usize) -> Result<(), StoreError> {
     let mut newest: Vec<_> = lines(content).rev().take(max).collect();
     newest.reverse();
-    let mut text = Vec::with_capacity(content.len() / 2 + 1);
-    for line in &newest {
-        text.extend_from_slice(line);
-        text.push(b'\n');
-    }
-    replace(path, &text).map_err(io::Error::other)?;
-    Ok(newest.len())
+    let mut text = newest.join(&b'\n');
+    text.push(b'\n');
+    replace(path, &text)
 }
 
-fn content(path: &Path) -> io::Result<Vec<u8>> {
+fn content(path: &Path) -> Result<Vec<u8>, StoreError> {
     match read(path, LARGEST) {
-        Ok(content) => Ok(content.unwrap_or_default()),
-        Err(ReadError::Bad(_)) => Ok(Vec::new()),
-        Err(ReadError::Io(error)) => Err(error),
+        Err(StoreError::BadFile { .. }) => Ok(Vec::new()),
+        content => Ok(content?.unwrap_or_default()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The options of the store.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The options for opening a [`JsonChannels`](crate::JsonChannels). A path alone is enough.
 ///
@@ -33,32 +33,8 @@ impl ChannelOptions {
     }
 }
 
-impl From<PathBuf> for ChannelOptions {
-    fn from(path: PathBuf) -> Self {
-        Self::new(path)
-    }
-}
-
-impl From<&PathBuf> for ChannelOptions {
-    fn from(path: &PathBuf) -> Self {
-        Self::new(path)
-    }
-}
-
-impl From<String> for ChannelOptions {
-    fn from(path: String) -> Self {
-        Self::new(path)
-    }
-}
-
-impl From<&Path> for ChannelOptions {
-    fn from(path: &Path) -> Self {
-        Self::new(path)
-    }
-}
-
-impl From<&str> for ChannelOptions {
-    fn from(path: &str) -> Self {
+impl<P: Into<PathBuf>> From<P> for ChannelOptions {
+    fn from(path: P) -> Self {
         Self::new(path)
     }
 }

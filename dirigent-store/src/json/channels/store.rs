@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use dirigent::operate::Transition;
@@ -16,18 +16,15 @@ use super::folder::Folder;
 use super::history;
 use super::options::ChannelOptions;
 use super::problem::{self, ChannelProblem};
-use crate::disk::{Lock, ReadError, keep_aside, keep_copy, read, replace};
+use crate::disk::{Lock, keep_aside, keep_copy, read, replace};
 use crate::error::{Action, BadFile, OpenError, StoreError};
 use crate::problems::Problems;
 use crate::record::{Extras, LARGEST, ParsedChannel, file_text, parse_channel};
 
-/// An open folder.
 #[derive(Debug)]
 pub(super) struct Store {
     folder: Folder,
     history_max: usize,
-    /// The channels that have a file, with the facts that are known about each.
-    known: Mutex<HashMap<ChannelId, Known>>,
     agents: RwLock<Agents>,
     /// The damaged records that were copied, so that they may be replaced, each with the path of its copy.
     copies: Mutex<HashMap<ChannelId, PathBuf>>,
@@ -36,25 +33,6 @@ pub(super) struct Store {
     broken: OnceLock<PathBuf>,
     /// While this is held, no other store has the folder.
     _lock: Lock,
-}
-
-/// The facts that are known about a channel's files, so that a commit need not read them. By default there are none.
-#[derive(Debug, Default)]
-struct Known {
-    revision: Option<Revision>,
-    /// The fields that a newer version wrote into its record.
-    extras: Extras,
-    /// The number of lines of its history.
-    lines: Option<usize>,
-}
-
-/// How a commit ended, if the files had no error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Committed {
-    /// The commit was made.
-    Done(Revision),
-    /// The commit was made from another revision than the stored one.
-    Conflict(Revision),
 }
 
 impl Store {
@@ -66,11 +44,9 @@ impl Store {
         let channels = folder.open()?;
         let problems = Arc::new(Problems::default());
         let agents = read_agents(&folder, &channels, &problems)?;
-        let known = channels.into_iter().map(|channel| (channel, Known::default())).collect();
         Ok(Self {
             folder,
             history_max,
-            known: Mutex::new(known),
             agents: RwLock::new(agents),
             copies: Mutex::default(),
             problems,
@@ -106,49 +82,42 @@ impl Store {
         }
     }
 
-    /// Returns the channels that have a record, in order.
-    pub(super) fn channels(&self) -> Vec<ChannelId> {
-        let mut channels: Vec<_> = lock(&self.known).keys().copied().collect();
-        channels.sort_unstable();
-        channels
+    pub(super) fn channels(&self) -> Result<Vec<ChannelId>, StoreError> {
+        self.folder.channels()
     }
 
-    /// Returns the record of a channel.
     pub(super) fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, StoreError> {
         let found = self.read(channel)?;
         Ok(found.map(|ParsedChannel { revision, record, .. }| StoredChannel { revision, record }))
     }
 
-    /// Replaces the file of a channel, and waits until the disk has it.
-    pub(super) fn commit(&self, commit: &Commit) -> Result<Committed, StoreError> {
+    /// Replaces the file of a channel, and waits until the disk has it. Returns the stored revision as an error if the
+    /// commit was made from another one.
+    pub(super) fn commit(&self, commit: &Commit) -> Result<Result<Revision, Revision>, StoreError> {
         let channel = commit.channel;
-        let (known, is_damaged) = match self.recall(channel) {
+        let (known, is_damaged) = match self.read(channel) {
             Err(error) if commit.replaces_damaged && error.is_damaged_record() => (None, true),
             known => (known?, false),
         };
-        let found = known.as_ref().and_then(|known| known.revision).unwrap_or_default();
+        let known = known.map(|known| (known.revision, known.extras));
+        let (found, extras) = known.unwrap_or_default();
         if found != commit.expected {
-            if let Some(known) = known {
-                self.learn(channel, known);
-            }
-            return Ok(Committed::Conflict(found));
+            return Ok(Err(found));
         }
-        let (mut known, revision) = (known.unwrap_or_default(), found.next());
-        let content = self.content(commit, revision, &known.extras)?;
+        let revision = found.next();
+        let content = self.content(commit, revision, &extras)?;
         if is_damaged {
             self.keep_damaged(channel)?;
         }
-        self.put(channel, &content)?;
-        known.revision = Some(revision);
-        known.lines = self.append(commit, known.lines);
-        self.learn(channel, known);
+        let file = self.folder.file(channel);
+        replace(&file, &content).inspect_err(|error| self.note(error))?;
+        self.append(commit);
         if let Some(copy) = lock(&self.copies).remove(&channel) {
             problem::replaced(&self.problems, channel, &copy);
         }
-        Ok(Committed::Done(revision))
+        Ok(Ok(revision))
     }
 
-    /// Returns the content that a commit writes.
     fn content(
         &self,
         commit: &Commit,
@@ -167,37 +136,23 @@ impl Store {
         Ok(content)
     }
 
-    /// Replaces the content of a channel's file.
-    fn put(&self, channel: ChannelId, content: &[u8]) -> Result<(), StoreError> {
-        // After a panic the channel must not look as if it had never been seen.
-        lock(&self.known).entry(channel).or_default();
-        replace(&self.folder.file(channel), content).inspect_err(|error| {
-            self.note(error);
-            // The new content may be in its place in spite of the error.
-            let _ = self.read(channel);
-        })
-    }
-
     /// Adds the changes of a commit to the history. A change that cannot be written is missing, which has no other
-    /// effect. Returns the number of lines of the history, if it is known.
-    fn append(&self, commit: &Commit, lines: Option<usize>) -> Option<usize> {
-        let Commit { channel, transitions, .. } = commit;
+    /// effect.
+    fn append(&self, Commit { channel, transitions, .. }: &Commit) {
         if transitions.is_empty() || self.history_max == 0 {
-            return lines;
+            return;
         }
         let path = self.folder.history(*channel);
-        history::append(&path, lines, transitions, self.history_max, &self.names())
-            .inspect_err(
-                |error| tracing::warn!(%channel, %error, "the history could not be written"),
-            )
-            .ok()
+        let written = history::append(&path, transitions, self.history_max, &self.names());
+        if let Err(error) = written {
+            tracing::warn!(%channel, %error, "the history could not be written");
+        }
     }
 
     /// Returns the newest transitions of a channel, the oldest one first.
     pub(super) fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, StoreError> {
         let path = self.folder.history(channel);
         history::newest(&path, self.history_max, &self.names())
-            .map_err(|source| StoreError::not_done(Action::Read, &path, source))
     }
 
     /// Removes all files of a channel, and waits until the disk has done it. Returns true if there were any.
@@ -208,12 +163,10 @@ impl Store {
             Ok(_) | Err(_) => {}
         }
         let removed = self.folder.remove(channel).inspect_err(|error| self.note(error))?;
-        lock(&self.known).remove(&channel);
         lock(&self.copies).remove(&channel);
         Ok(removed)
     }
 
-    /// Returns the agents in the order of their keys.
     pub(super) fn agents(&self) -> Vec<AgentId> {
         self.names().names().to_vec()
     }
@@ -228,56 +181,22 @@ impl Store {
         self.agents.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the facts that are known about a channel that has a record, and at least its revision. The facts are
-    /// unknown until the channel is [learned](Self::learn) again, so its file is read again if something fails in
-    /// between.
-    fn recall(&self, channel: ChannelId) -> Result<Option<Known>, StoreError> {
-        let take = || lock(&self.known).get_mut(&channel).map(std::mem::take);
-        match take() {
-            Some(Known { revision: None, .. }) => {
-                self.read(channel)?;
-                Ok(take())
-            }
-            known => Ok(known),
-        }
-    }
-
-    /// Stores the facts that are known about a channel now.
-    fn learn(&self, channel: ChannelId, known: Known) {
-        lock(&self.known).insert(channel, known);
-    }
-
     /// Reads the file of a channel. If it is damaged, or another version wrote it, it stays in its place and the
     /// channel cannot be used.
     fn read(&self, channel: ChannelId) -> Result<Option<ParsedChannel>, StoreError> {
-        if !lock(&self.known).contains_key(&channel) {
-            return Ok(None);
-        }
         let path = self.folder.file(channel);
         let parsed = match read(&path, LARGEST) {
-            Ok(Some(content)) => parse_own(channel, &content),
-            Ok(None) => {
-                // The file was moved away.
-                lock(&self.known).remove(&channel);
-                lock(&self.copies).remove(&channel);
-                return Ok(None);
-            }
-            Err(ReadError::Bad(reason)) => Err(reason),
-            Err(ReadError::Io(source)) => {
-                return Err(StoreError::not_done(Action::Read, &path, source));
-            }
+            Ok(content) => content.map(|content| parse_own(channel, &content)).transpose(),
+            Err(StoreError::BadFile { source, .. }) => Err(source),
+            Err(error) => return Err(error),
         };
-        let parsed = parsed.map_err(|reason| self.bar(channel, &path, reason))?;
+        let parsed = parsed.map_err(|reason| self.bar(channel, path, reason))?;
         lock(&self.copies).remove(&channel);
-        let (revision, extras) = (Some(parsed.revision), parsed.extras.clone());
-        self.learn(channel, Known { revision, extras, lines: None });
-        Ok(Some(parsed))
+        Ok(parsed)
     }
 
-    /// Marks a channel as unusable. Its facts are forgotten, and its file stays.
-    fn bar(&self, channel: ChannelId, path: &Path, reason: BadFile) -> StoreError {
-        self.learn(channel, Known::default());
-        let (source, kept) = (reason.clone(), path.to_owned());
+    fn bar(&self, channel: ChannelId, kept: PathBuf, reason: BadFile) -> StoreError {
+        let source = reason.clone();
         let error = StoreError::BadRecord { path: kept.clone(), channel, source };
         let (channel, bars) = (Some(channel), error.barred());
         self.problems.push(ChannelProblem { channel, kept, reason, bars });
@@ -302,7 +221,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Parses the content of a channel's file.
 fn parse_own(channel: ChannelId, content: &[u8]) -> Result<ParsedChannel, BadFile> {
     let parsed = parse_channel(content)?;
     if parsed.channel == channel {
@@ -330,10 +248,8 @@ fn read_agents(
             }
             Err(reason) => Some(reason),
         },
-        Err(ReadError::Bad(reason)) => Some(reason),
-        Err(ReadError::Io(source)) => {
-            return Err(StoreError::not_done(Action::Read, &path, source));
-        }
+        Err(StoreError::BadFile { source, .. }) => Some(source),
+        Err(error) => return Err(error),
     };
     if let Some(reason) = reason {
         let kept = keep_aside(&path)?;
@@ -346,22 +262,4 @@ fn read_agents(
         names.extend(parsed.into_iter().flat_map(|parsed| parsed.agents));
     }
     Ok(agents::rebuild(&names))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A panic may come before anything is noted of it.
-    #[test]
-    fn a_file_that_is_in_its_place_counts_from_there_on() {
-        let home = tempfile::tempdir().unwrap();
-        let store = Store::open(home.path().into()).unwrap();
-        let (channel, revision) = (ChannelId::new(7), Revision::new(1));
-        let parsed =
-            ParsedChannel::new(channel, revision, dirigent::store::ChannelRecord::default());
-        store.put(channel, &parsed.to_json().unwrap()).unwrap();
-        assert_eq!(store.channels(), [channel]);
-        assert_eq!(store.load(channel).unwrap().unwrap().revision, revision);
-    }
 }

@@ -80,7 +80,6 @@ pub fn check(identity: &Identity) -> Result<(), BadEntry> {
     if is_short(&identity.agent_name) { Ok(()) } else { Err(BadEntry::LongName) }
 }
 
-/// Parses one entry.
 pub(super) fn read(text: &str) -> Result<Identity, BadEntry> {
     let fields = Fields::of(text).map_err(|_| BadEntry::NotAnObject)?;
     let account: UserId = text_of(&fields, ACCOUNT)?.parse().map_err(|_| BadEntry::BadAccount)?;

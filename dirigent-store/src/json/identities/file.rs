@@ -7,26 +7,16 @@ use std::path::{Path, PathBuf};
 use dirigent::ports::Certainty;
 
 use super::parsed::{FILE_MAX, ParsedIdentities, parse_identities};
-use crate::disk::Lock;
-use crate::disk::{self, ReadError};
+use crate::disk::{self, Lock};
 use crate::error::{Action, BadFile, OpenError, StoreError};
 
-/// The open file.
 #[derive(Debug)]
 pub(super) struct RegistryFile {
     /// Its path, with links resolved.
     path: PathBuf,
-    /// True if a sync failed.
     is_broken: bool,
     /// Keeps other stores out.
     _lock: Lock,
-}
-
-/// Why a registry was not read.
-#[derive(Debug)]
-enum Unread {
-    Store(StoreError),
-    Bad(BadFile),
 }
 
 impl RegistryFile {
@@ -41,16 +31,18 @@ impl RegistryFile {
         let (folder, name) = disk::place_of(&path)?;
         let file = Self { path: path.clone(), is_broken: false, _lock: Lock::on_file(&path)? };
         disk::remove_strays(folder, Some(name))?;
-        match file.load() {
+        match file.read() {
             Ok(_) => {
                 // All that is read from now on must be durable. Otherwise a process that ended between
                 // the replacement and its sync would leave it to chance.
                 file.sync()?;
                 Ok((file, None))
             }
-            Err(Unread::Bad(source)) if !begins_anew => Err(OpenError::Damaged { path, source }),
-            Err(Unread::Bad(reason)) => Ok((file, Some((disk::keep_aside(&path)?, reason)))),
-            Err(Unread::Store(error)) => Err(error.into()),
+            Err(StoreError::BadFile { source, .. }) if begins_anew => {
+                Ok((file, Some((disk::keep_aside(&path)?, source))))
+            }
+            Err(StoreError::BadFile { source, .. }) => Err(OpenError::Damaged { path, source }),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -61,10 +53,11 @@ impl RegistryFile {
     /// Returns the present content. A missing file is an empty registry. A file that cannot be read now
     /// stays in its place, because another program may be writing it.
     pub(super) fn read(&self) -> Result<ParsedIdentities, StoreError> {
-        self.load().map_err(|unread| match unread {
-            Unread::Store(error) => error,
-            Unread::Bad(source) => StoreError::BadFile { path: self.path.clone(), source },
-        })
+        let content = disk::read(&self.path, FILE_MAX)?;
+        let parsed = content.map(|content| parse_identities(&content)).transpose();
+        parsed
+            .map(Option::unwrap_or_default)
+            .map_err(|source| StoreError::BadFile { path: self.path.clone(), source })
     }
 
     /// Returns the present content, so that it can be changed.
@@ -86,21 +79,8 @@ impl RegistryFile {
         written
     }
 
-    /// Notes if a write failed in such a way that no other write may follow.
-    fn note_sync(&mut self, written: &Result<(), StoreError>) -> bool {
+    fn note_sync(&mut self, written: &Result<(), StoreError>) {
         self.is_broken |= written.as_ref().is_err_and(StoreError::is_failed_sync);
-        self.is_broken
-    }
-
-    fn load(&self) -> Result<ParsedIdentities, Unread> {
-        match disk::read(&self.path, FILE_MAX) {
-            Ok(Some(content)) => parse_identities(&content).map_err(Unread::Bad),
-            Ok(None) => Ok(ParsedIdentities::default()),
-            Err(ReadError::Bad(reason)) => Err(Unread::Bad(reason)),
-            Err(ReadError::Io(error)) => {
-                Err(Unread::Store(StoreError::not_done(Action::Read, &self.path, error)))
-            }
-        }
     }
 
     fn sync(&self) -> Result<(), StoreError> {
@@ -133,13 +113,14 @@ mod tests {
         let path = folder.path().join("agents.json");
         fs::write(&path, "[]").unwrap();
         let (mut file, _) = RegistryFile::open(&path, false).unwrap();
-        assert!(!file.note_sync(&Ok(())));
+        file.note_sync(&Ok(()));
         let refused = || io::Error::from(io::ErrorKind::StorageFull);
         let early = StoreError::not_done(Action::Write, &path, refused());
-        assert!(!file.note_sync(&Err(early)), "a disk that is full is no reason to give up");
+        file.note_sync(&Err(early));
+        assert!(!file.is_broken, "a disk that is full is no reason to give up");
         let late = StoreError::unknown(Action::Sync, folder.path(), refused());
         assert_eq!(late.certainty(), Certainty::Unknown);
-        assert!(file.note_sync(&Err(late)));
+        file.note_sync(&Err(late));
         let error = file.read_to_change().unwrap_err();
         assert!(matches!(error, StoreError::Broken { .. }));
         assert_eq!(error.certainty(), Certainty::NotDone);

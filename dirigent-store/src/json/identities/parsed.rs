@@ -12,7 +12,6 @@ use crate::record::fields::{Field, Fields, Whole, quoted};
 /// The largest file, in bytes. It has room for a few hundred thousand agents.
 pub(crate) const FILE_MAX: usize = 64 << 20;
 
-/// The expected shape of the file, for errors.
 const EXPECTED: &str = "an array of entries, nor an object with one array named entries";
 
 /// Parses the content of a registry's file, without any I/O.
@@ -89,7 +88,6 @@ struct Entry {
     reading: Reading,
 }
 
-/// The meaning of an entry.
 #[derive(Clone, Debug)]
 enum Reading {
     /// It counts.
@@ -100,7 +98,6 @@ enum Reading {
     Bad(BadEntry),
 }
 
-/// The object around the entries.
 #[derive(Clone)]
 struct Wrapper {
     /// Its fields before the entries: names, and values as they were written.

@@ -1,52 +1,36 @@
 //! Writes the values of enumerations without fields by their names.
 
-use std::fmt;
-
 use dirigent::store::{OutboxKind, ReplyEnd};
 use dirigent_core::snapshot::RunFate;
 use dirigent_core::view::{Pause, SeatTurn};
 use dirigent_core::{Cause, MessageKind, Mode, PhaseKind, ReminderPlace, WakeCause};
-use serde::de::{Deserializer, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Error as _, Serializer};
 
 use super::Form;
 
 /// Writes the name of a value. A value without a name is one of a newer version.
-pub(crate) fn write<S: Serializer>(name: Option<&'static str>, to: S) -> Result<S::Ok, S::Error> {
+fn write<S: Serializer>(name: Option<&'static str>, to: S) -> Result<S::Ok, S::Error> {
     let name = name.ok_or_else(|| S::Error::custom("a value is newer than this store"))?;
     to.serialize_str(name)
 }
 
 /// Reads the value with a name.
-pub(crate) fn read<'de, T, D: Deserializer<'de>>(
+fn read<'de, T, D: Deserializer<'de>>(
     of: impl Fn(&str) -> Option<T>,
     from: D,
 ) -> Result<T, D::Error> {
-    from.deserialize_str(Word(of))
-}
-
-struct Word<F>(F);
-
-impl<T, F: Fn(&str) -> Option<T>> Visitor<'_> for Word<F> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<T, E> {
-        (self.0)(name).ok_or_else(|| E::custom("an unknown name"))
-    }
+    of(&String::deserialize(from)?).ok_or_else(|| D::Error::custom("an unknown name"))
 }
 
 /// Gives the values of enumerations their names, which are written only once here.
 macro_rules! named {
     ($($type:ty { $($value:ident = $name:literal,)+ })+) => {
-        $(impl $crate::record::form::Form for $type {
+        $(impl Form for $type {
             fn write<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 let names = [$((Self::$value, $name),)+];
                 let name = names.into_iter().find(|(value, _)| value == self);
-                $crate::record::form::write_name(name.map(|(_, name)| name), to)
+                write(name.map(|(_, name)| name), to)
             }
 
             fn read<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -54,7 +38,7 @@ macro_rules! named {
                     $($name => Some(Self::$value),)+
                     _ => None,
                 };
-                $crate::record::form::read_name(of, from)
+                read(of, from)
             }
         })+
     };

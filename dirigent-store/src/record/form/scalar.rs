@@ -2,15 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::ports::{GuildId, Nonce, ReplyFile, RoleId};
 use dirigent::{AgentId, ChannelId, UserId};
 use dirigent_core::{AgentKey, MessageId, RunId, Tail, Ticket, Timestamp, TurnId};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserializer, Error};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +73,8 @@ numbers! {
 /// Writes numbers of 64 bits as strings of digits, because many programs would round a number of that
 /// size.
 pub(crate) mod digits {
-    use serde::{Deserializer, Serializer};
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
     pub(crate) fn serialize<S: Serializer>(number: &u64, to: S) -> Result<S::Ok, S::Error> {
@@ -83,21 +82,8 @@ pub(crate) mod digits {
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-        from.deserialize_str(super::Digits)
-    }
-}
-
-struct Digits;
-
-impl Visitor<'_> for Digits {
-    type Value = u64;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string of digits")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<u64, E> {
-        whole(text).ok_or_else(|| E::custom("not a string of digits"))
+        let text = String::deserialize(from)?;
+        super::whole(&text).ok_or_else(|| D::Error::custom("not a string of digits"))
     }
 }
 
@@ -152,33 +138,21 @@ impl Form for Tail {
     }
 
     fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Digest)
+        let DigestFile { end, length, attachment } = match TailFile::deserialize(from)? {
+            TailFile::End(end) => DigestFile { end: end.into(), length: None, attachment: false },
+            TailFile::Digest(file) => file,
+        };
+        let tail = Tail::from_parts(&end, length, attachment);
+        // Otherwise the text is no end in its stored form.
+        if tail.as_str() == end { Ok(tail) } else { Err(D::Error::custom("not the end of a text")) }
     }
 }
 
-struct Digest;
-
-impl<'de> Visitor<'de> for Digest {
-    type Value = Tail;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("at most 64 characters without white space")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Tail, E> {
-        whole_end(text, None, false)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Tail, A::Error> {
-        let file = DigestFile::deserialize(MapAccessDeserializer::new(map))?;
-        whole_end(&file.end, file.length, file.attachment)
-    }
-}
-
-/// Returns the digest if the text is an end in its stored form.
-fn whole_end<E: Error>(text: &str, length: Option<u32>, attachment: bool) -> Result<Tail, E> {
-    let tail = Tail::from_parts(text, length, attachment);
-    if tail.as_str() == text { Ok(tail) } else { Err(E::custom("not the end of a text")) }
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum TailFile {
+    End(String),
+    Digest(DigestFile<'static>),
 }
 
 #[cfg(test)]
