@@ -141,6 +141,7 @@ fn fitting(answer: &PageAnswer) -> Vec<u8> {
 #[cfg(test)]
 pub(crate) mod tests {
     use dirigent::ports::ChannelRequest;
+    use dirigent_control::drawing::WhatIfAsked;
 
     use super::*;
     use crate::tests::{Line, lines_of};
@@ -148,12 +149,14 @@ pub(crate) mod tests {
     /// All that a page asks, and what is answered but for what is drawn.
     pub(crate) fn lines() -> Vec<Line> {
         let channel = ChannelId::new(100_000_000_000_000_001);
+        let asked = WhatIfAsked { set: "order.skip_passed=true".into(), assume: "next".into() };
         let questions = [
             PageQuestion::Rows { after: None },
             PageQuestion::Rows { after: Some(channel) },
             PageQuestion::Channel { channel },
             PageQuestion::Score { channel },
             PageQuestion::Replay { channel },
+            PageQuestion::WhatIf { channel, asked },
             PageQuestion::Order {
                 channel,
                 request: ChannelRequest::Mute { agent: "poet".into() },
