@@ -120,7 +120,10 @@ impl Bot {
         let page = config.page.as_ref().map(|it| {
             let chat = Arc::clone(&moderator) as _;
             let page = Control::builder(dirigent.clone(), chat, identities.clone());
-            let page = page.recorder(recorder).recordings(recording);
+            let page = page
+                .recorder(recorder)
+                .recordings(recording)
+                .what_if(dirigent_lab::program::compare);
             let page = cluster.iter().fold(page, |page, cluster| cluster.page(page));
             let operator = |page: ControlBuilder, it: &OperatorConfig| {
                 page.operator(&it.name, &it.token.value)

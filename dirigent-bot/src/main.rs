@@ -75,12 +75,6 @@ enum Command {
     },
     #[command(flatten)]
     Lab(dirigent_lab::program::LabCommand),
-    /// Print a recording as one HTML page that shows it step by step and needs no network.
-    Replay {
-        /// A file that `ChannelRecording::save` wrote.
-        #[arg(value_name = "RECORDING")]
-        file: PathBuf,
-    },
 }
 
 fn main() -> ExitCode {
@@ -108,8 +102,7 @@ fn begin(command: Command, config: &Path) -> bot::Result<bool> {
             Command::Run => run::run(config).await.map(|()| true),
             Command::Move { from } => moving::move_in(config, &from).await.map(|()| true),
             Command::Trace { file, mermaid } => show(&file, trace::trace(&file, mermaid)),
-            Command::Lab(command) => command.run(&mut std::io::stdout()),
-            Command::Replay { file } => show(&file, trace::replay(&file)),
+            Command::Lab(command) => command.run(config, &mut std::io::stdout()),
         }
     });
     // A thread that waits for a line must not keep the process alive.

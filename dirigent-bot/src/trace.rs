@@ -1,11 +1,9 @@
-//! `dirigent trace` and `dirigent replay`: show what happened in a channel, from a file.
+//! `dirigent trace`: shows what happened in a channel, from a file.
 
 use std::error::Error;
 use std::path::Path;
 
-use dirigent::snapshot::AgentKey;
-use dirigent_control::drawing::Replay;
-use dirigent_store::{ChannelRecording, ChannelReport};
+use dirigent_store::ChannelReport;
 
 use crate::bot::Result;
 
@@ -13,7 +11,7 @@ use crate::bot::Result;
 pub(crate) fn trace(file: &Path, mermaid: bool) -> Result<String> {
     let text = std::fs::read_to_string(file)?;
     if !is_channel(&text) {
-        let told = recording(file, &text)?.trace()?;
+        let told = dirigent_lab::program::recording(file)?.trace()?;
         return Ok(if mermaid { told.mermaid() } else { told.to_string() });
     }
     if mermaid {
@@ -24,26 +22,6 @@ pub(crate) fn trace(file: &Path, mermaid: bool) -> Result<String> {
     report.map_err(|error| {
         error.source().map_or_else(|| error.to_string(), ToString::to_string).into()
     })
-}
-
-/// Returns a page that shows a recording step by step and needs no network.
-pub(crate) fn replay(file: &Path) -> Result<String> {
-    let recording = recording(file, &std::fs::read_to_string(file)?)?;
-    let name = |key: AgentKey| recording.agents.get(usize::try_from(key.get()).ok()?).cloned();
-    Ok(Replay::of(&recording.recorded, name)?.html(&format!("Channel {}", recording.channel)))
-}
-
-fn recording(file: &Path, text: &str) -> Result<ChannelRecording> {
-    if is_channel(text) {
-        let wrong =
-            "a replay needs a recording, and this is a channel's file: see `dirigent trace`";
-        return Err(wrong.into());
-    }
-    if file.to_string_lossy().ends_with(".history.jsonl") {
-        let wrong = "this is a channel's history; give the channel's file beside it, <id>.json";
-        return Err(wrong.into());
-    }
-    Ok(ChannelRecording::parse(text)?)
 }
 
 /// Returns whether this is a channel's file, damaged or not. A file of a store has lines, and a checksum.

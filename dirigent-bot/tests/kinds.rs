@@ -191,6 +191,13 @@ async fn an_agent_of_every_kind_stands_in_one_file_and_each_speaks_in_turn() {
     let (status, shown) =
         http(&page, "GET /dirigent/api/channels", &format!("{SECRET}ada"), "").await;
     assert!(status == 200 && shown.contains(&stage.channel.to_string()), "{status} {shown}");
+    let asked =
+        format!("GET /dirigent/channels/{}/replay?set=ceilings.chat.turns%3D1", stage.channel);
+    let (status, tried) = http(&page, &asked, &format!("{SECRET}ada"), "").await;
+    assert_eq!(status, 200, "{tried}");
+    for part in ["<h2>as recorded</h2>", "<h2>ceilings.chat.turns=1</h2>", "<td>6</td><td>1</td>"] {
+        assert!(tried.contains(part), "{part:?} is not in\n{tried}");
+    }
     program.signal("-TERM");
     let (code, _, log) = program.end().await;
     assert_eq!(code, Some(0), "{log}");

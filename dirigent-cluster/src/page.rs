@@ -140,6 +140,7 @@ fn fitting(answer: &PageAnswer) -> Vec<u8> {
 #[cfg(test)]
 pub(crate) mod tests {
     use dirigent::ports::ChannelRequest;
+    use dirigent_control::drawing::WhatIfAsked;
 
     use super::*;
     use crate::tests::{Line, lines_of};
@@ -150,12 +151,14 @@ pub(crate) mod tests {
         let ended = || {
             serde_json::from_str(r#"{"expires":1800000043200000,"account":2863311530}"#).unwrap()
         };
+        let asked = WhatIfAsked { set: "order.skip_passed=true".into(), assume: "next".into() };
         let questions = [
             PageQuestion::Rows { after: None },
             PageQuestion::Rows { after: Some(channel) },
             PageQuestion::Channel { channel },
             PageQuestion::Score { channel },
             PageQuestion::Replay { channel },
+            PageQuestion::WhatIf { channel, asked },
             PageQuestion::Order {
                 channel,
                 request: ChannelRequest::Mute { agent: "poet".into() },

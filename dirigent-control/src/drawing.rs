@@ -8,6 +8,7 @@
 //! * [`Replay`] runs a recording through the turn machine again and keeps its answer at every step: the state, the
 //!   agents that were asked, and the agents that were denied, with the reasons. [`Replay::html`] is one HTML file with
 //!   all of it, which you can browse without a network.
+//! * [`WhatIf`] shows a recorded evening above the same evening under other rules, which a laboratory played.
 //!
 //! None of them contains text of the conversation. Names are escaped.
 //!
@@ -30,9 +31,11 @@ mod ring;
 mod score;
 mod style;
 mod svg;
+mod what_if;
 mod when;
 
 pub use replay::{Frame, FrameAgent, FrameEvent, FrameState, Replay};
 pub use ring::{Ring, RingSeat, SeatMark};
 pub use score::{Barline, Note, NoteKind, Score, Stave};
 pub use style::{SCRIPT, STYLE, TOKENS};
+pub use what_if::{WhatIf, WhatIfAsked, WhatIfEvening, WhatIfFigure};

@@ -64,7 +64,7 @@ pub use memory_recorder::MemoryRecorder;
 pub use order::Order;
 pub use order_file::OrderFile;
 pub use peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
-pub use ports::{Check, EgoFile, OrderStore, ReadRecording, RecordingFile, ScanReport};
+pub use ports::{Check, EgoFile, OrderStore, PlayWhatIf, ReadRecording, RecordingFile, ScanReport};
 pub use post_text::PostText;
 pub use problem::Problem;
 pub use sign_outs::EndedSession;

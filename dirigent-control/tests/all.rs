@@ -25,3 +25,4 @@ mod pages;
 mod peers;
 mod seeing;
 mod slave;
+mod what_if;

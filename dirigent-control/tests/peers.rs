@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::body::Body;
 use dirigent::ports::{ChannelRequest, Ownership, Standing};
 use dirigent::{ChannelId, Clock, Mode, async_trait};
+use dirigent_control::drawing::WhatIfAsked;
 use dirigent_control::{Control, Figure, PageAnswer, PageQuestion, PeerError, Peers, Problem};
 use dirigent_testkit::ManualClock;
 use http::{Method, StatusCode, header};
@@ -97,9 +98,9 @@ impl Peers for Other {
                 serde_json::from_value(answer).unwrap()
             }
             PageQuestion::Channel { .. } => played.sheet.clone().unwrap_or(PageAnswer::Elsewhere),
-            PageQuestion::Score { .. } | PageQuestion::Replay { .. } => {
-                PageAnswer::File("<svg/>".to_owned())
-            }
+            PageQuestion::Score { .. }
+            | PageQuestion::Replay { .. }
+            | PageQuestion::WhatIf { .. } => PageAnswer::File("<svg/>".to_owned()),
             _ => PageAnswer::Done,
         })
     }
@@ -333,12 +334,17 @@ async fn a_replay_and_a_score_are_made_by_the_process_that_has_the_recording() {
     assert!(pair.get(&path).await.text.contains(">Replay</a>"));
     assert_eq!(pair.get(&format!("{path}/replay")).await.status, StatusCode::OK);
     pair.other.asked();
-    for file in ["score.svg", "replay"] {
+    for file in ["score.svg", "replay", "what-if?set=order.skip_passed%3Dtrue"] {
         let answer = pair.get(&format!("/api{path}/{file}")).await;
         assert_eq!((answer.status, answer.text.as_str()), (StatusCode::OK, "<svg/>"));
     }
     let channel = pair.theirs;
-    let questions = [PageQuestion::Score { channel }, PageQuestion::Replay { channel }];
+    let tried = WhatIfAsked { set: "order.skip_passed=true".to_owned(), ..WhatIfAsked::default() };
+    let questions = [
+        PageQuestion::Score { channel },
+        PageQuestion::Replay { channel },
+        PageQuestion::WhatIf { channel, asked: tried },
+    ];
     assert_eq!(pair.other.asked(), questions);
 }
 

@@ -1,4 +1,4 @@
-//! Rules that are changed by the names that they have in a file.
+//! Changes of rules, written with the names that the rules have in a file.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 /// Changes of rules by their names in a file, for example `people.mentions=only`.
 ///
-/// A value is written as in TOML without quotation marks: `only`, `3`, `true`, `45s`, `none`. Separate several changes by
-/// commas.
+/// You write a value as in TOML, but without quotation marks: for example `only`, `3`, `true`, `45s` or `none`. If you have several
+/// changes, separate them by commas.
 ///
 /// ```
 /// use dirigent::Config;
@@ -27,25 +27,25 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleChoices(Vec<(String, Value)>);
 
-/// A change that names no rule, or gives it a value that it cannot have.
+/// The reason why a change cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadChoice {
-    /// The text has no `=` after a name.
+    /// The text lacks a `=` after the name.
     #[error("{text:?} is no choice: write it as people.mentions=only")]
     NoValue {
-        /// The text.
+        /// The text that was given.
         text: String,
     },
-    /// The setting is no rule of turns, so no recording can show what it changes.
+    /// The setting belongs to the driver, for example a stop word. It cannot be played again, because a recording holds no texts.
     #[error(
         "{key} is not played again: a recording holds no texts, and only the rules of turns are asked"
     )]
     NoRuleOfTurns {
-        /// The setting.
+        /// The name of the setting.
         key: String,
     },
-    /// The name is no setting, or the value cannot be obeyed. The text begins with the whole name.
+    /// The setting does not exist, or it cannot have this value. The text begins with its whole name.
     #[error("{0}")]
     Refused(String),
 }
@@ -55,7 +55,7 @@ impl RuleChoices {
     ///
     /// # Errors
     ///
-    /// [`BadChoice`], with the whole name of the setting.
+    /// Returns a [`BadChoice`] that names the setting, if you misspelt it or if it cannot have the value.
     pub fn over(&self, config: &Config) -> Result<Config, BadChoice> {
         let refused = |error: serde_json::Error| BadChoice::Refused(error.to_string());
         let mut table =
@@ -72,7 +72,7 @@ impl RuleChoices {
         Ok(rules.config)
     }
 
-    /// Returns all settings with these changes, those of the driver among them.
+    /// Returns all settings with these changes, including those of the driver.
     #[cfg(feature = "program")]
     pub(crate) fn over_all(&self, rules: &Rules) -> Result<Rules, BadChoice> {
         let refused = |error: serde_json::Error| BadChoice::Refused(error.to_string());
@@ -83,7 +83,7 @@ impl RuleChoices {
         serde_json::from_value(table).map_err(refused)
     }
 
-    /// True if one of the changes is of this setting or of this group of settings.
+    /// Returns true if a change concerns this setting or this group of settings, for example `people`.
     pub fn touches(&self, name: &str) -> bool {
         let is_within = |key: &str| {
             key.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -92,7 +92,7 @@ impl RuleChoices {
     }
 }
 
-/// Puts a value where the key says, and makes a table of what is in between and none.
+/// Sets the value of a dotted key, and creates the tables on the way to it.
 fn set(place: &mut Value, key: &str, value: Value) {
     let Some((first, rest)) = key.split_once('.') else {
         if let Value::Object(table) = place {

@@ -1,4 +1,5 @@
-//! A laboratory for people who choose the rules of a [`dirigent`] channel: what would have happened, and can it ever happen?
+//! A laboratory for you, if you choose the rules of a [`dirigent`] channel. It shows you what a recorded evening would have been under
+//! other rules, and whether something can ever happen under yours.
 //!
 //! | You want to | Start here |
 //! | --- | --- |
@@ -7,8 +8,9 @@
 //! | know which settings deserve a second look | [`lint()`] |
 //! | change rules by the names that they have in a file | [`RuleChoices`] |
 //!
-//! Everything here asks the turn machine of [`dirigent_core`]: no rule about who speaks stands in this crate. One rule of the driver is
-//! imitated: a channel that sleeps over a word that an agent was handed in its turn is woken for it once.
+//! You can trust its answers, because it asks the same turn machine as your bot, and knows no rule about turns itself. Only one rule of
+//! the driver is imitated. If a channel becomes dormant over a word that an agent got during its turn, the driver wakes it once for
+//! that word.
 
 mod choices;
 mod lint;
@@ -25,7 +27,7 @@ pub use what_if::evening::Evening;
 pub use what_if::figures::{AgentFigures, Answered, EveningFigures};
 pub use what_if::played::{Assumption, Other, OtherWay, Played};
 
-/// The code of the README runs.
+/// Runs the code of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

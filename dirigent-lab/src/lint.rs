@@ -1,14 +1,14 @@
-//! Settings that can never take effect together, contradict each other, or are known to hurt.
+//! Advice about settings that have no effect, contradict each other, or are known to hurt.
 
 use std::fmt;
 use std::time::Duration;
 
-use dirigent::settings::{CompletionPolicy, HumanInterrupt, Rules};
+use dirigent::settings::{CompletionPolicy, HumanInterrupt, MentionRule, Rules};
 
-/// The longest that a channel waits for people to be quiet.
+/// The longest time that a channel waits for people to be quiet.
 const SETTLE_MAX: Duration = Duration::from_secs(5);
 
-/// Why a setting deserves a second look.
+/// The reason why a setting deserves a second look.
 ///
 /// ```
 /// assert_eq!(dirigent_lab::AdviceKind::NoEffect.to_string(), "has no effect");
@@ -16,11 +16,11 @@ const SETTLE_MAX: Duration = Duration::from_secs(5);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AdviceKind {
-    /// It can never take effect with the others as they are.
+    /// The setting has no effect because of another setting.
     NoEffect,
-    /// It says the opposite of another one.
+    /// The setting says the opposite of another one.
     Contradicts,
-    /// It is known to hurt.
+    /// The setting is known to hurt, for example because agents then talk without an end.
     Hurts,
 }
 
@@ -34,17 +34,17 @@ pub enum AdviceKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Advice {
-    /// The setting, with all that encloses it.
+    /// The whole name of the setting, for example `deadlines.start`.
     pub key: &'static str,
-    /// The kind of trouble.
+    /// The kind of trouble that you have with it.
     pub kind: AdviceKind,
-    /// What happens, in a sentence.
+    /// A sentence about the consequence.
     pub what: String,
-    /// Where the story stands: rules of `docs/rules`, or a command that shows it.
+    /// The rules of `docs/rules` that say so, or a command that shows it.
     pub story: &'static str,
 }
 
-/// What was found so far.
+/// The advice so far.
 #[derive(Default)]
 struct Found(Vec<Advice>);
 
@@ -62,7 +62,7 @@ impl Found {
     }
 }
 
-/// Looks at settings for a room; `agents` is its number of agents.
+/// Returns advice about the settings of a channel with this number of agents. The result is empty if there is none.
 ///
 /// ```
 /// use dirigent::settings::Rules;
@@ -76,7 +76,7 @@ pub fn lint(rules: &Rules, agents: u32) -> Vec<Advice> {
     let mut found = Found::default();
     deadlines(rules, &mut found);
     ceilings(rules, agents, &mut found);
-    people(rules, &mut found);
+    people(rules, agents, &mut found);
     found.0
 }
 
@@ -148,7 +148,7 @@ fn ceilings(rules: &Rules, agents: u32, found: &mut Found) {
     found.add(bots, ("people.bots_qualify", Hurts), what, "rule 23");
 }
 
-fn people(rules: &Rules, found: &mut Found) {
+fn people(rules: &Rules, agents: u32, found: &mut Found) {
     use AdviceKind::{Contradicts, Hurts, NoEffect};
     let (people, usual) = (&rules.config.people, Rules::default().config.people);
     let what = "a channel waits at most 5 s for people to be quiet, so more is the same as 5s";
@@ -157,6 +157,10 @@ fn people(rules: &Rules, found: &mut Found) {
     let is_set = people.consult_deadline != usual.consult_deadline;
     let what = "no orchestrator is asked unless people.human_interrupt is interrupt";
     found.add(is_set && !asks, ("people.consult_deadline", NoEffect), what, "rule 55");
+    let queues = people.human_interrupt == HumanInterrupt::Queue;
+    let may_wait = queues && people.mentions != MentionRule::Ignored && agents > 2;
+    let what = "an agent that is addressed during its own turn is not next, if another one is addressed before that turn ends";
+    found.add(may_wait, ("people.human_interrupt", Hurts), what, "rules 53 and 62");
     let reading = &rules.settings.reading;
     let both = reading.stop_words.iter().find(|word| reading.resume_words.contains(word));
     let what =

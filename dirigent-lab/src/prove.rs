@@ -1,7 +1,8 @@
-//! What can happen under some rules: small rooms are explored in every order of events, large ones in worlds drawn by chance.
+//! Looks for something that can happen under your rules and should not. In a small room it explores every order of events, and in
+//! a large one it draws worlds by chance.
 
-// `claim` is what may be claimed, `world` a room with the real machine and what is watched in it, `search` goes through all worlds in order
-// of their length, `draw` through some that are long, and shrinks what it finds.
+// `claim` has the claims. `world` is a room with the real machine and the watchers of the claims. `search` explores all worlds, the
+// shortest first; `draw` draws long ones, and shrinks the counterexamples.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -26,7 +27,7 @@ pub(crate) mod world;
 /// The most agents of a room that is explored in every order of events.
 const SMALL: u32 = 4;
 
-/// What is to be shown, and how far it is looked for.
+/// A question about rules: the claims, and the bounds of the search.
 ///
 /// ```
 /// use dirigent::settings::Rules;
@@ -43,29 +44,35 @@ const SMALL: u32 = 4;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Inquiry {
-    /// The rules.
+    /// The rules to explore.
     pub config: Arc<Config>,
-    /// Agents in the room, 2 to 64. Up to 4, every order of events is explored.
+    /// The number of agents in the room, 2 to 64. With up to 4 agents, every order of events is explored.
     pub agents: u32,
-    /// What is claimed.
+    /// The claims to break.
     pub claims: Vec<Claim>,
-    /// Most messages of people. Default 2.
+    /// The most messages of people. Default 2.
     pub words: u32,
-    /// Most turns. Default twice as many as there are agents, and one.
+    /// The most turns. By default this is twice the number of agents plus one, for example 7 for three agents.
     pub turns: u64,
-    /// Most turns that break off, or whose agent never answers; in worlds drawn by chance, in a row. Default 1.
+    /// The most failures: turns that break off, and turns of an agent that never answers. In worlds drawn by chance this limits failures
+    /// in a row. Default 1.
     pub failures: u32,
-    /// Sequences of shuffles, and so of orders in which agents speak. Default 4.
+    /// The most special replies. Such a reply names the next speaker, asks people, or takes so long to arrive that a person can write
+    /// before. Worlds drawn by chance have any number of them, unless you set 0. Default 1.
+    pub special_replies: u32,
+    /// The number of shuffle sequences, because the order of agents depends on them. Default 4.
     pub shuffles: u64,
-    /// Most states that are explored and kept in memory. Default 200,000.
+    /// The most states to explore. They stay in memory, so more of them need more. Default 200,000.
     pub states: usize,
-    /// Worlds drawn by chance, after the small ones. Default 300.
+    /// The number of worlds drawn by chance after that. Default 300.
     pub worlds: u64,
-    /// True if an agent may leave its turn unfinished, which takes a signal.
+    /// True if an agent can leave its turn unfinished. Without a completion signal it cannot, because each run then ends its turn.
     pub goes_on: bool,
+    /// True if an agent can ask people. By default this follows [`human_marker`](dirigent::settings::ReadingRules::human_marker).
+    pub asks_people: bool,
 }
 
-/// How far it is.
+/// The progress of a search.
 ///
 /// ```
 /// let told = |progress: dirigent_lab::Explored| println!("{} states", progress.states);
@@ -73,19 +80,19 @@ pub struct Inquiry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explored {
-    /// States explored so far.
+    /// The number of states explored so far.
     pub states: usize,
-    /// States known and not explored yet.
+    /// The number of states that are known and still to explore.
     pub ahead: usize,
-    /// Steps from the beginning.
+    /// The number of steps from the beginning to the newest state.
     pub depth: usize,
-    /// Worlds drawn by chance so far.
+    /// The number of worlds drawn by chance so far.
     pub worlds: u64,
-    /// True once worlds are drawn by chance.
+    /// True if the search draws worlds by chance now.
     pub is_drawing: bool,
 }
 
-/// What was found.
+/// The answer to an [`Inquiry`].
 ///
 /// ```
 /// fn holds(told: &dirigent_lab::Told) -> bool {
@@ -95,17 +102,17 @@ pub struct Explored {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Told {
-    /// Claims that do not hold, each with a way to that.
+    /// The claims that break, each with a counterexample.
     pub broken: Vec<Broken>,
-    /// What was explored.
+    /// The extent of the search.
     pub explored: Explored,
-    /// True if every order of events within the bounds was explored.
+    /// True if every order of events within the bounds was explored. Only then does an unbroken claim hold within them.
     pub is_whole: bool,
-    /// True if the caller ended it before.
+    /// True if the caller ended the search early.
     pub is_ended: bool,
 }
 
-/// A claim that does not hold.
+/// A claim that breaks, with a counterexample.
 ///
 /// ```
 /// fn tell(broken: &dirigent_lab::Broken) {
@@ -115,19 +122,19 @@ pub struct Told {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Broken {
-    /// Which one.
+    /// The claim that breaks.
     pub claim: Claim,
-    /// What happens, step by step, in words.
+    /// The steps of the counterexample in words, for example `agent-0 speaks`.
     pub steps: Vec<String>,
-    /// The same as a recording.
+    /// The counterexample as a recording, so that you can replay and draw it.
     pub recording: RecordedChannel,
-    /// True if there is no shorter way within the bounds.
+    /// True if no shorter counterexample exists within the bounds.
     pub is_shortest: bool,
     way: Vec<Step>,
 }
 
 impl Broken {
-    /// The steps, with the agents' names.
+    /// Returns the steps with the names of the agents.
     pub(crate) fn told(&self, name: &dyn Fn(AgentKey) -> String) -> Vec<String> {
         let steps = self.way.iter().map(|step| step.words(name));
         steps.chain([self.claim.complaint()]).collect()
@@ -135,7 +142,7 @@ impl Broken {
 }
 
 impl Inquiry {
-    /// Asks about a room under these rules; `agents` is its number of agents, 2 to 64.
+    /// Creates a question about a room with this number of agents, 2 to 64, and the default bounds.
     pub fn new(rules: &Rules, agents: u32, claims: Vec<Claim>) -> Self {
         Self {
             config: Arc::new(rules.config.clone()),
@@ -144,15 +151,18 @@ impl Inquiry {
             words: 2,
             turns: 2 * u64::from(agents.clamp(2, 64)) + 1,
             failures: 1,
+            special_replies: 1,
             shuffles: 4,
             states: 200_000,
             worlds: 300,
             goes_on: rules.settings.reading.completion != CompletionPolicy::RunEnd,
+            asks_people: rules.settings.reading.human_marker.is_some(),
         }
     }
 
-    /// Looks for a way on which a claim does not hold. `goes_on` is called now and then, and may end it, for example by time: first the
-    /// orders of events in a small room, then the worlds drawn by chance.
+    /// Looks for a counterexample to each claim. It explores a small room first, and then draws worlds by chance.
+    ///
+    /// `goes_on` is called now and then. You can show the progress there, and end the current part, for example after some seconds.
     pub fn ask(&self, goes_on: &mut dyn FnMut(Explored) -> ControlFlow<()>) -> Told {
         let mut told = Told::default();
         if self.agents <= SMALL {
@@ -166,18 +176,18 @@ impl Inquiry {
     }
 
     fn room(&self) -> Room {
-        let Self { agents, words, failures, goes_on, .. } = *self;
-        let agents = agents.clamp(2, 64);
-        Room { config: Arc::clone(&self.config), agents, words, failures, goes_on }
+        let Self { agents, words, failures, special_replies, goes_on, asks_people, .. } = *self;
+        let (config, agents) = (Arc::clone(&self.config), agents.clamp(2, 64));
+        Room { config, agents, words, failures, special_replies, goes_on, asks_people }
     }
 
-    /// The claims that were not found broken so far.
+    /// Returns the claims that are not broken yet.
     fn open<'a>(&'a self, told: &'a Told) -> impl Iterator<Item = Claim> + 'a {
         let is_open = |claim: &&Claim| told.broken.iter().all(|broken| broken.claim != **claim);
         self.claims.iter().filter(is_open).copied()
     }
 
-    /// Plays some acts of a long world, leaves out those that are not possible, and says whether the claim breaks.
+    /// Returns true if the claim breaks on these acts of a drawn world. Impossible acts are skipped.
     fn breaks(&self, shuffle: u64, acts: &[Act], claim: Claim) -> bool {
         let mut world = World::begin(&self.room(), shuffle);
         world.allow(draw::WORDS, self.failures);
@@ -192,7 +202,7 @@ impl Inquiry {
         world.breaches_from_here(claim).is_some()
     }
 
-    /// A way to a broken claim as a recording and in words. `is_long`: it was found in a world drawn by chance.
+    /// Plays the acts again, and returns them as a recording and in words. `is_long` means that the world was drawn by chance.
     fn broken(&self, shuffle: u64, acts: &[Act], claim: Claim, is_long: bool) -> Broken {
         let mut world = World::logged(&self.room(), shuffle);
         if is_long {
@@ -213,7 +223,7 @@ impl Inquiry {
             play(&mut world, &rest);
         }
         let recording = world.recording(&self.room(), shuffle);
-        // What follows the moment from which a channel does not rest is as long as it is.
+        // A claim about the future breaks after many further acts, so its counterexample is not the shortest.
         let is_shortest = !is_long && claim != Claim::Rests;
         let mut broken = Broken { claim, steps: Vec::new(), recording, is_shortest, way };
         broken.steps = broken.told(&|agent| agent.to_string());

@@ -1,7 +1,7 @@
-//! A recorded evening played again under other rules.
+//! Plays a recorded evening again under other rules.
 
-// `evening` takes a recording apart: what people did at which time, and what each agent did when it was asked. `stage` gives both to a
-// machine with other rules, `figures` counts, and `played` is what comes out.
+// `evening` divides a recording into the acts of people by their time, and the acts of agents by the occasion. `stage` gives both to a
+// machine with other rules, `figures` counts, and `played` is the result.
 
 #![expect(
     clippy::wildcard_enum_match_arm,

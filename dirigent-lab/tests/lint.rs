@@ -37,6 +37,7 @@ fn each_trouble_is_named_with_its_key_and_without_it_not() {
         ("budget = { turns = 60 }", "ceilings.chat.turns", NoEffect),
         ("people = { settle = '6s' }", "people.settle", NoEffect),
         ("people = { consult_deadline = '10s' }", "people.consult_deadline", NoEffect),
+        ("people = { human_interrupt = 'queue' }", "people.human_interrupt", Hurts),
         ("reading = { resume_words = ['stop'] }", "reading.resume_words", Contradicts),
         ("reading = { stop_words = [] }", "reading.stop_words", Hurts),
     ];
@@ -51,8 +52,11 @@ fn each_trouble_is_named_with_its_key_and_without_it_not() {
         "order = { continuations = 5 }\nreading = { completion = { token = 'DONE' } }",
         "ceilings = { chat = { turns = 'none', cycles = 'none' } }\nbudget = { turns = 100 }",
         "ceilings = { chat = { turns = 13 } }\nbudget = { turns = 14 }",
+        "people = { human_interrupt = 'queue', mentions = 'ignored' }",
         "people = { settle = '5s', consult_deadline = '10s', human_interrupt = 'interrupt' }",
     ];
+    let queue: Rules = toml::from_str("people = { human_interrupt = 'queue' }").unwrap();
+    assert_eq!(lint(&queue, 2), [], "of two agents the other one is next, and then this one");
     for toml in sound {
         assert_eq!(advised(toml), Vec::new(), "{toml}");
     }
@@ -98,7 +102,11 @@ fn the_command_says_key_trouble_and_story() {
     let run = |more: &[&str]| {
         let given = [&["lint", config.to_str().unwrap()], more].concat();
         let mut out = Vec::new();
-        let is_well = Program::try_parse_from(given).unwrap().flags.run(&mut out).unwrap();
+        let is_well = Program::try_parse_from(given)
+            .unwrap()
+            .flags
+            .run("dirigent.toml".as_ref(), &mut out)
+            .unwrap();
         (is_well, String::from_utf8(out).unwrap())
     };
     let (is_well, told) = run(&[]);

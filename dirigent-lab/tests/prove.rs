@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use clap::Parser;
 use dirigent::replay::ReplayedStep;
@@ -235,7 +236,8 @@ fn run(given: &[&str]) -> Result<(bool, String), String> {
     let flags = Program::try_parse_from([&["prove"], given].concat());
     let flags = flags.map_err(|error| error.to_string())?.flags;
     let mut out = Vec::new();
-    let holds = flags.run(&mut out).map_err(|error| error.to_string())?;
+    let holds =
+        flags.run(Path::new("dirigent.toml"), &mut out).map_err(|error| error.to_string())?;
     Ok((holds, String::from_utf8(out).unwrap()))
 }
 
@@ -262,11 +264,9 @@ fn the_command_takes_rules_and_agents_of_the_file_and_writes_recording_and_diagr
     assert!(!holds);
     let expected = "heard: broken; the shortest way:\n  a person writes to poet\n  poet begins\n  poet passes\n";
     assert!(told.starts_with(expected), "{told}");
-    assert!(
-        told.contains(
-            "not explored: other sequences of shuffles, agents that name the next speaker"
-        )
-    );
+    assert!(told.contains(
+        "not explored: agents that ask people (no reading.human_marker is set), other sequences"
+    ));
     let recording = ChannelRecording::parse(&std::fs::read_to_string(saved).unwrap()).unwrap();
     assert!(recording.trace().unwrap().to_string().contains("poet"));
     let shown = Replay::of(&recording.recorded, |_| Some("poet".into())).unwrap();
@@ -281,8 +281,15 @@ fn the_command_says_what_it_saw_of_a_claim_that_holds() {
     assert!(holds);
     assert!(told.starts_with("addressed-next: holds in every order of events within the bounds"));
     assert!(told.contains("all of it"));
-    assert!(told.contains("explored under the default rules (name a file after prove"));
-    assert!(told.contains("agents that name the next speaker, ask people"));
+    assert!(
+        told.contains("explored under the default rules, because there is no dirigent.toml here")
+    );
+    assert!(told.contains(" 1 failures and 1 special replies, in 4 sequences"));
+    assert!(
+        told.contains("  a special reply names the next speaker, or leaves a person time to write")
+    );
+    let (_, told) = run(&[&given[..], &["--special-replies", "0"]].concat()).unwrap();
+    assert!(told.contains("not explored: special replies, ") && !told.contains("a special reply"));
     let given = ["--claim", "calls-without-person=37", "--turns", "2", "--seconds", "3600"];
     let (holds, told) = run(&given).unwrap();
     assert!(holds && told.contains(": was not broken, and cannot break within 2 turns"), "{told}");
@@ -349,4 +356,44 @@ fn a_room_has_two_to_64_agents_whatever_is_asked_for() {
         (inquiry.agents, inquiry.states, inquiry.worlds) = (agents, 100, 1);
         assert_eq!(inquiry.ask(&mut |_| ControlFlow::Continue(())).explored.worlds, 1);
     }
+}
+/// Without such a reply, no order of these events breaks it.
+#[test]
+fn a_reply_that_names_the_next_speaker_can_break_a_claim() {
+    let rules = rules("order.skip_last_speaker=false");
+    let ask = |special_replies| {
+        let mut inquiry = Inquiry::new(&rules, 3, vec![Claim::Waits(4)]);
+        (inquiry.words, inquiry.turns, inquiry.shuffles, inquiry.worlds) = (1, 8, 1, 0);
+        inquiry.special_replies = special_replies;
+        inquiry.ask(&mut |_| ControlFlow::Continue(()))
+    };
+    let plain = ask(0);
+    assert!(plain.is_whole && plain.broken.is_empty(), "{:?}", plain.broken);
+    let special = ask(1);
+    let broken = &special.broken[0];
+    assert!(broken.is_shortest && is_broken(broken, 3), "{:?}", broken.steps);
+    assert!(broken.steps.iter().any(|step| step.contains(" speaks and names agent-")));
+}
+
+/// The channel sleeps, and the other agent was never asked.
+#[test]
+fn agents_that_may_ask_people_are_explored_if_the_rules_have_a_marker_for_it() {
+    let ask = |reading: &str| {
+        let rules: Rules = toml::from_str(reading).unwrap();
+        let mut inquiry = Inquiry::new(&rules, 2, vec![Claim::Heard]);
+        (inquiry.words, inquiry.turns, inquiry.shuffles, inquiry.worlds) = (1, 4, 1, 20);
+        inquiry.ask(&mut |_| ControlFlow::Continue(()))
+    };
+    let told = ask("reading = { human_marker = '[human]' }");
+    let steps: Vec<_> = told.broken[0].steps.iter().map(String::as_str).collect();
+    let expected = [
+        "a person writes",
+        "agent-0 begins",
+        "agent-0 speaks and asks people",
+        "an agent was never asked, nor handed the word",
+    ];
+    assert_eq!(steps, expected);
+    assert!(told.broken[0].is_shortest && is_broken(&told.broken[0], 2));
+    let without = ask("");
+    assert!(without.is_whole && without.broken.is_empty());
 }

@@ -12,6 +12,7 @@ use dirigent_core::TurnMachine;
 use serde::Serialize;
 
 use crate::drawing::score::Score;
+use crate::drawing::what_if::WhatIf;
 
 /// A recording with the turn machine's answer at every step. It is plain data. [`html`](Self::html) shows it without a
 /// network, and a page with [`SCRIPT`](crate::drawing::SCRIPT) shows it as JSON.
@@ -170,7 +171,12 @@ impl Replay {
 
     /// Returns one HTML file that shows the replay. It needs no network.
     pub fn html(&self, title: &str) -> String {
-        crate::drawing::html::page(self, title)
+        crate::drawing::html::page(title, Some(self), None)
+    }
+
+    /// Returns one HTML file that shows the replay, and below it the evening under other rules. It needs no network.
+    pub fn html_beside(&self, title: &str, what_if: &WhatIf) -> String {
+        crate::drawing::html::page(title, Some(self), Some(what_if))
     }
 }
 

@@ -49,8 +49,8 @@ pub(crate) async fn admit(
 /// recording is not stored, so these two do not count.
 fn changes_something(parts: &Parts) -> bool {
     let is_safe = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
-    let is_harmless =
-        parts.method == Method::POST && matches!(parts.uri.path(), "/sign-out" | "/api/replay");
+    let is_harmless = parts.method == Method::POST
+        && matches!(parts.uri.path(), "/sign-out" | "/replay" | "/api/replay" | "/api/what-if");
     !is_safe && !is_harmless
 }
 

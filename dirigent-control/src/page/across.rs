@@ -128,6 +128,9 @@ impl Across<'_> {
             PageQuestion::Replay { channel } => {
                 self.shared.own_replay(*channel).await.map(PageAnswer::File)
             }
+            PageQuestion::WhatIf { channel, asked } => {
+                self.shared.own_what_if(*channel, asked).await.map(PageAnswer::File)
+            }
             PageQuestion::Order { channel, request, by, reason } => {
                 let told = Told::Request(request.clone());
                 let given = self.shared.own_order(*channel, &told, (by, reason.as_deref())).await;
@@ -401,6 +404,6 @@ impl Across<'_> {
 }
 
 /// Returns the problem for an answer that does not fit the question, which comes from a process of another version.
-fn unfit() -> Problem {
+pub(crate) fn unfit() -> Problem {
     Problem::new(502, "unfit-answer", "the process that acts for the channel has another version")
 }

@@ -13,6 +13,7 @@ use utoipa::{OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::drawing::{WhatIf, WhatIfAsked};
 use crate::page::channel_id::channel_id;
 use crate::page::extract::{Asked, Named, Sent};
 use crate::page::look::{self, AgentReport, ChannelLook, IdentityLook, Overview, RegistryLook};
@@ -27,7 +28,7 @@ use crate::page::shared::PageContext;
 use crate::page::visitor::Visitor;
 
 /// The largest recording that is read, in bytes.
-const RECORDING_MAX: usize = 8 * 1024 * 1024;
+pub(crate) const RECORDING_MAX: usize = 8 * 1024 * 1024;
 
 type Ctl = State<Arc<PageContext>>;
 type Answer<T> = Result<Json<T>, Problem>;
@@ -84,6 +85,7 @@ pub(crate) fn routes() -> (Router<Arc<PageContext>>, Document) {
         .routes(routes!(many::logged, many::order_many))
         .routes(routes!(score))
         .routes(routes!(replay))
+        .routes(routes!(what_if))
         .routes(routes!(agent))
         .routes(routes!(identities))
         .routes(routes!(register, remove))
@@ -91,6 +93,7 @@ pub(crate) fn routes() -> (Router<Arc<PageContext>>, Document) {
         .merge(
             OpenApiRouter::new()
                 .routes(routes!(replay_file))
+                .routes(routes!(what_if_file))
                 .layer(DefaultBodyLimit::max(RECORDING_MAX)),
         )
         .split_for_parts()
@@ -170,15 +173,49 @@ async fn replay(State(shared): Ctl, Named(id): Named<String>) -> Result<Response
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
 
+/// Plays the channel's own recording again under other rules.
+///
+/// The answer has the recorded evening first, then one evening for each line of `set`.
+#[utoipa::path(get, path = "/channels/{id}/what-if", params(("id" = String, Path, description = "The channel"),
+    ("set" = String, Query, description = "One rule set a line, for example `order.skip_passed=true`"),
+    ("assume" = Option<String>, Query, description = "What an agent does that is asked as it was not then: `pass` or `next`")),
+    responses((status = 200, body = serde_json::Value), Problem))]
+async fn what_if(
+    State(shared): Ctl,
+    Named(id): Named<String>,
+    Asked(asked): Asked<WhatIfAsked>,
+) -> Result<Response, Problem> {
+    let channel = channel_id(&id)?;
+    let json = shared.across().file(channel, &PageQuestion::WhatIf { channel, asked }).await?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
+}
+
+/// Plays a recording from a file again under other rules. It is not stored.
+#[utoipa::path(post, path = "/what-if", request_body(content = String, content_type = "text/plain"),
+    params(("set" = String, Query, description = "One rule set a line"), ("assume" = Option<String>, Query, description = "`pass` or `next`")),
+    responses((status = 200, body = serde_json::Value), Problem))]
+async fn what_if_file(
+    State(shared): Ctl,
+    Asked(asked): Asked<WhatIfAsked>,
+    text: Result<String, axum::extract::rejection::StringRejection>,
+) -> Answer<WhatIf> {
+    shared.what_if_file(read(text)?, asked).await.map(Json)
+}
+
+/// Returns the body of a request as text.
+fn read(
+    text: Result<String, axum::extract::rejection::StringRejection>,
+) -> Result<String, Problem> {
+    text.map_err(|error| Problem::new(error.status().as_u16(), "unreadable", error.body_text()))
+}
+
 /// Replays a recording from a file with the turn machine. It is not stored.
 #[utoipa::path(post, path = "/replay", request_body(content = String, content_type = "text/plain"), responses((status = 200, body = serde_json::Value), Problem))]
 async fn replay_file(
     State(shared): Ctl,
     text: Result<String, axum::extract::rejection::StringRejection>,
 ) -> Answer<crate::drawing::Replay> {
-    let text = text
-        .map_err(|error| Problem::new(error.status().as_u16(), "unreadable", error.body_text()))?;
-    shared.replay_file(text).await.map(Json)
+    shared.replay_file(read(text)?).await.map(Json)
 }
 
 /// Returns one agent in all channels.

@@ -29,7 +29,7 @@ use crate::page::order_log::OrderLog;
 use crate::page::peer_rows::PeerRows;
 use crate::page::peers::{PageAnswer, PageQuestion, Peers};
 use crate::page::places::PlacesCache;
-use crate::page::ports::{Check, EgoFile, OrderStore, ReadRecording};
+use crate::page::ports::{Check, EgoFile, OrderStore, PlayWhatIf, ReadRecording};
 use crate::page::shared::{PageContext, ReadAddress};
 use crate::page::sign_outs::HeardPeers;
 use crate::page::since::SinceCache;
@@ -70,6 +70,7 @@ pub struct ControlBuilder {
     check: Option<Arc<dyn Check>>,
     ego: Option<Arc<dyn EgoFile>>,
     recordings: Option<Arc<dyn ReadRecording>>,
+    what_if: Option<Arc<dyn PlayWhatIf>>,
     recorder: Option<MemoryRecorder>,
     peers: Option<Arc<dyn Peers>>,
     figures: Vec<Arc<dyn Figures>>,
@@ -131,6 +132,7 @@ impl Control {
             check: None,
             ego: None,
             recordings: None,
+            what_if: None,
             recorder: None,
             peers: None,
             figures: Vec::new(),
@@ -216,6 +218,13 @@ impl ControlBuilder {
     /// Sets the reader for recordings that people upload as files. Default: none, so that no page offers it.
     pub fn recordings(mut self, reader: impl ReadRecording) -> Self {
         self.recordings = Some(Arc::new(reader));
+        self
+    }
+
+    /// Sets the player for recordings under other rules, for example `dirigent_lab::program::compare`. Then the pages of
+    /// replays have a form for it. Default: none, so that no page offers it.
+    pub fn what_if(mut self, player: impl PlayWhatIf) -> Self {
+        self.what_if = Some(Arc::new(player));
         self
     }
 
@@ -319,6 +328,7 @@ impl ControlBuilder {
             check: self.check,
             ego: self.ego,
             recordings: self.recordings,
+            what_if: self.what_if,
             recorder: self.recorder,
             peers: self.peers,
             figures: self.figures,

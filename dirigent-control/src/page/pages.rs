@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use askama::Template;
-use axum::extract::{RawForm, State};
+use axum::extract::multipart::MultipartError;
+use axum::extract::{DefaultBodyLimit, Multipart, RawForm, State};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
@@ -14,6 +15,9 @@ use dirigent::ports::{ChannelRequest, Timestamp};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Deserialize;
 
+use crate::drawing::{WhatIf, WhatIfAsked};
+use crate::page::across::unfit;
+use crate::page::api::RECORDING_MAX;
 use crate::page::auth::VisitorRole;
 use crate::page::channel_id::channel_id;
 use crate::page::drawn::{RowGroup, Sheet, Shown, Subject};
@@ -26,6 +30,7 @@ use crate::page::made_once::Freshness;
 use crate::page::many::{ManyDone, ManyOrder, OrderMany};
 use crate::page::messages::Messages;
 use crate::page::order::{GivenOrder, Order, Told, reason_of};
+use crate::page::peers::PageQuestion;
 use crate::page::ports::ScanReport;
 use crate::page::problem::Problem;
 use crate::page::question::{Pairs, Question, field, may_be_asked};
@@ -41,7 +46,10 @@ pub(crate) fn routes() -> Router<Arc<PageContext>> {
         .route("/", get(overview))
         .route("/channels/{id}", get(channel).post(order))
         .route("/channels/{id}/replay", get(replay))
-        .route("/replay", get(replay_file))
+        .route(
+            "/replay",
+            get(replay_file).post(try_on_file).layer(DefaultBodyLimit::max(RECORDING_MAX)),
+        )
         .route("/orders", get(orders).post(order_many))
         .route("/answers/{number}", get(answer))
         .route("/agents/{id}", get(agent))
@@ -228,6 +236,37 @@ pub(crate) fn channel_parts(
 struct ReplayPage<'a> {
     frame: Frame<'a>,
     row: Option<&'a Row>,
+    /// The form for other rules, if the host has a player for them.
+    tried: Option<TriedRules>,
+}
+
+/// The form for other rules, and what came of it.
+struct TriedRules {
+    asked: WhatIfAsked,
+    /// The evenings under these rules, as HTML.
+    shown: Option<String>,
+    /// The fault of the rules.
+    said: Option<String>,
+}
+
+impl TriedRules {
+    /// Returns the form with the fields as they were typed. A fault of the rules stands beside them.
+    fn of(asked: WhatIfAsked, played: Option<Result<WhatIf, Problem>>) -> Result<Self, Problem> {
+        let (shown, said) = match played {
+            Some(Ok(what_if)) => (Some(what_if.part()), None),
+            Some(Err(problem)) if problem.status == 422 => (None, Some(problem.detail)),
+            Some(Err(problem)) => return Err(problem),
+            None => (None, None),
+        };
+        Ok(Self { asked, shown, said })
+    }
+
+    fn page(self, shared: &PageContext, frame: Frame<'_>, row: Option<&Row>) -> Page {
+        let is_wrong = self.said.is_some();
+        let tried = shared.what_if.is_some().then_some(self);
+        let status = if is_wrong { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+        Ok((status, page(&ReplayPage { frame, row, tried })?).into_response())
+    }
 }
 
 #[derive(Template)]
@@ -590,20 +629,55 @@ async fn replay(
     State(shared): Ctl,
     Extension(role): Extension<VisitorRole>,
     Named(id): Named<String>,
+    Asked(asked): Asked<WhatIfAsked>,
 ) -> Page {
-    let row = shared.across().sheet(channel_id(&id)?).await?.look.channel;
+    let channel = channel_id(&id)?;
+    let row = shared.across().sheet(channel).await?.look.channel;
     let frame = Frame::new(&shared, role, "channels", format!("Replay of {}", row.name));
-    page(&ReplayPage { frame, row: Some(&row) })
+    let played = if asked.set.trim().is_empty() {
+        None
+    } else {
+        let question = PageQuestion::WhatIf { channel, asked: asked.clone() };
+        let file = shared.across().file(channel, &question).await;
+        Some(file.and_then(|json| serde_json::from_str(&json).map_err(|_| unfit())))
+    };
+    TriedRules::of(asked, played)?.page(&shared, frame, Some(&row))
 }
 
 async fn replay_file(State(shared): Ctl, Extension(role): Extension<VisitorRole>) -> Page {
+    let frame = file_frame(&shared, role)?;
+    TriedRules::of(WhatIfAsked::default(), None)?.page(&shared, frame, None)
+}
+
+fn file_frame(shared: &PageContext, role: VisitorRole) -> Result<Frame<'_>, Problem> {
     if shared.recordings.is_none() {
         return Err(Problem::not_found("page: the host reads no recordings"));
     }
-    page(&ReplayPage {
-        frame: Frame::new(&shared, role, "replay", "Replay a recording"),
-        row: None,
-    })
+    Ok(Frame::new(shared, role, "replay", "Replay a recording"))
+}
+
+/// Plays a recording from a file again under other rules. It is a plain form, so it needs no script.
+async fn try_on_file(
+    State(shared): Ctl,
+    Extension(role): Extension<VisitorRole>,
+    form: Result<Multipart, axum::extract::multipart::MultipartRejection>,
+) -> Page {
+    let frame = file_frame(&shared, role)?;
+    let unread = |error: MultipartError| refused(error.status(), "body", &error.body_text());
+    let mut form = form.map_err(|error| refused(error.status(), "body", &error.body_text()))?;
+    let (mut text, mut asked) = (String::new(), WhatIfAsked::default());
+    while let Some(field) = form.next_field().await.map_err(unread)? {
+        let name = field.name().unwrap_or_default().to_owned();
+        let value = field.text().await.map_err(unread)?;
+        match name.as_str() {
+            "recording" => text = value,
+            "set" => asked.set = value,
+            "assume" => asked.assume = value,
+            _ => {}
+        }
+    }
+    let played = shared.what_if_file(text, asked.clone()).await;
+    TriedRules::of(asked, Some(played))?.page(&shared, frame, None)
 }
 
 async fn agent(

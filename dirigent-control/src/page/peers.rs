@@ -7,6 +7,7 @@ use dirigent::ports::ChannelRequest;
 use dirigent::{AgentId, ChannelId};
 use serde::{Deserialize, Serialize};
 
+use crate::drawing::WhatIfAsked;
 use crate::page::look::{AgentChannel, ChannelLook, Row};
 use crate::page::post_text::PostText;
 use crate::page::problem::Problem;
@@ -137,6 +138,13 @@ pub enum PageQuestion {
         /// The channel of the question.
         channel: ChannelId,
     },
+    /// Asks for the channel's own recording under other rules.
+    WhatIf {
+        /// The channel of the question.
+        channel: ChannelId,
+        /// The rules to try.
+        asked: WhatIfAsked,
+    },
     /// Gives the channel an order.
     Order {
         /// The channel of the order.
@@ -186,6 +194,7 @@ impl PageQuestion {
             Self::Channel { channel }
             | Self::Score { channel }
             | Self::Replay { channel }
+            | Self::WhatIf { channel, .. }
             | Self::Post { channel, .. }
             | Self::Order { channel, .. } => Some(*channel),
         }
@@ -194,7 +203,7 @@ impl PageQuestion {
     /// Returns the longest wait for an answer. It is 2 s, but 10 s for a post and 20 s for a replay.
     pub const fn time_limit(&self) -> Duration {
         match self {
-            Self::Replay { .. } => REPLAY_LIMIT,
+            Self::Replay { .. } | Self::WhatIf { .. } => REPLAY_LIMIT,
             Self::Post { .. } => POST_LIMIT,
             Self::Rows { .. }
             | Self::Channel { .. }
@@ -234,7 +243,7 @@ pub enum PageAnswer {
         /// The number of further channels.
         more: usize,
     },
-    /// A file: an SVG, or a replay as JSON.
+    /// A file: an SVG, or as JSON a replay or an evening under other rules.
     File(String),
     /// The sessions that visitors ended before they expired, in any process that this one has heard.
     SignOuts {

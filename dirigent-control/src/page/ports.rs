@@ -3,10 +3,12 @@
 use async_trait::async_trait;
 use dirigent::AgentId;
 use dirigent::replay::RecordedChannel;
+use dirigent::snapshot::AgentKey;
 use http::request::Parts;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::drawing::{WhatIf, WhatIfAsked};
 use crate::page::auth::VisitorRole;
 use crate::page::look::LoggedOrder;
 
@@ -130,6 +132,43 @@ where
 {
     fn read(&self, text: &str) -> Result<RecordingFile, String> {
         self(text)
+    }
+}
+
+/// Plays a recording again under other rules. `dirigent-lab` has such a player, which is `program::compare`.
+pub trait PlayWhatIf: Send + Sync + 'static {
+    /// Plays the recording under these rules. `name` returns the names of agents. It is called on a thread for blocking
+    /// work, at most two at the same time, and nothing ends it from outside. So limit the work.
+    ///
+    /// # Errors
+    ///
+    /// Return the fault of the rules or of the recording, as a sentence for people.
+    fn play(
+        &self,
+        recorded: &RecordedChannel,
+        name: &dyn Fn(AgentKey) -> Option<AgentId>,
+        asked: &WhatIfAsked,
+    ) -> Result<WhatIf, String>;
+}
+
+impl<F> PlayWhatIf for F
+where
+    F: Fn(
+            &RecordedChannel,
+            &dyn Fn(AgentKey) -> Option<AgentId>,
+            &WhatIfAsked,
+        ) -> Result<WhatIf, String>
+        + Send
+        + Sync
+        + 'static,
+{
+    fn play(
+        &self,
+        recorded: &RecordedChannel,
+        name: &dyn Fn(AgentKey) -> Option<AgentId>,
+        asked: &WhatIfAsked,
+    ) -> Result<WhatIf, String> {
+        self(recorded, name, asked)
     }
 }
 

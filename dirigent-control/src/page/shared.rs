@@ -21,7 +21,7 @@ use crate::page::order_log::OrderLog;
 use crate::page::peer_rows::PeerRows;
 use crate::page::peers::Peers;
 use crate::page::places::PlacesCache;
-use crate::page::ports::{Check, EgoFile, ReadRecording};
+use crate::page::ports::{Check, EgoFile, PlayWhatIf, ReadRecording};
 use crate::page::sign_outs::HeardPeers;
 use crate::page::since::SinceCache;
 
@@ -48,6 +48,7 @@ pub(crate) struct PageContext {
     pub(crate) check: Option<Arc<dyn Check>>,
     pub(crate) ego: Option<Arc<dyn EgoFile>>,
     pub(crate) recordings: Option<Arc<dyn ReadRecording>>,
+    pub(crate) what_if: Option<Arc<dyn PlayWhatIf>>,
     pub(crate) recorder: Option<MemoryRecorder>,
     pub(crate) figures: Vec<Arc<dyn Figures>>,
     pub(crate) address: ReadAddress,

@@ -1,33 +1,35 @@
-//! `dirigent lint`: settings that deserve a second look.
+//! The command `dirigent lint`, which prints settings that deserve a second look.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::file::{Error, File};
 use crate::{RuleChoices, lint};
 
-/// What `dirigent lint` is given.
+/// The arguments of `dirigent lint`.
 #[derive(Clone, Debug, Args)]
 #[non_exhaustive]
 pub struct LintFlags {
-    /// The moderator's file; its rules are looked at, for as many agents as it has.
+    /// The moderator's file, for its rules and its number of agents. Without it, the file of `--config` counts.
     #[arg(value_name = "CONFIG")]
-    pub file: PathBuf,
-    /// A rule that is other than in the file, for example `people.mentions=only`.
+    pub file: Option<PathBuf>,
+    /// A rule that differs from the file, for example `people.mentions=only`.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<RuleChoices>,
 }
 
 impl LintFlags {
-    /// Prints each setting that has no effect, contradicts another one or is known to hurt. Says whether there is none.
+    /// Prints each setting that has no effect, contradicts another one or is known to hurt. Returns true if there is none. `config` is the
+    /// file to read if the arguments name none.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, a rule that is none, or a writer that fails.
-    pub fn run(&self, out: &mut dyn Write) -> Result<bool, Error> {
-        let mut file = File::read(&self.file)?;
+    /// Returns an error if the file cannot be read, if a rule does not exist, or if the writer fails.
+    pub fn run(&self, config: &Path, out: &mut dyn Write) -> Result<bool, Error> {
+        let path = self.file.as_deref().unwrap_or(config);
+        let mut file = File::read(path)?;
         let mut choices = RuleChoices::default();
         choices.extend(self.set.iter().cloned());
         file.rules = choices.over_all(&file.rules)?;

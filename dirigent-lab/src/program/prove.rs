@@ -1,8 +1,8 @@
-//! `dirigent prove`: can it ever happen, under the rules and with the agents of a file?
+//! The command `dirigent prove`, which tries to break claims about the rules and agents of a file.
 
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -14,64 +14,73 @@ use dirigent_store::ChannelRecording;
 use super::file::{Error, File};
 use crate::{Broken, Claim, Explored, Inquiry, RuleChoices, Told};
 
-/// How often a long run says how far it is.
+/// The time between two lines about the progress.
 const TELL: Duration = Duration::from_secs(5);
 
-/// The steps that are shown at either end of a long way.
+/// The number of steps that are printed at either end of a long counterexample.
 const SHOWN: usize = 20;
 
-/// What `dirigent prove` is given.
+/// The arguments of `dirigent prove`.
 #[derive(Clone, Debug, Args)]
 #[non_exhaustive]
 pub struct ProveFlags {
-    /// The moderator's file; its rules and its agents are taken. Without it: the default rules, and two agents.
+    /// The moderator's file, for its rules and agents. Without it, the file of `--config` counts, and without that the default rules.
     #[arg(value_name = "CONFIG")]
     pub file: Option<PathBuf>,
-    /// What is claimed: heard, addressed-next, calls-without-person=N, waits=N, rests or answered-within=N. Give it again for more.
+    /// A claim: heard, addressed-next, calls-without-person=N, waits=N, rests or answered-within=N. You can give several.
     #[arg(long = "claim", value_name = "CLAIM", required = true)]
     pub claims: Vec<Claim>,
-    /// A rule that is other than in the file, for example `people.mentions=only`.
+    /// A rule that differs from the file, for example `people.mentions=only`.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<RuleChoices>,
-    /// How many agents are in the room, in the place of those of the file.
+    /// The number of agents in the room. Default: those of the file.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(2..=64))]
     pub agents: Option<u32>,
-    /// Most messages of people in a small room.
+    /// The most messages of people in a small room.
     #[arg(long, value_name = "NUMBER", default_value_t = 2)]
     pub words: u32,
-    /// Most turns in a small room that break off, or whose agent never answers.
+    /// The most turns in a small room that break off, or in which the agent never answers.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub failures: u32,
-    /// Most turns in a small room. Default twice as many as agents, and one.
+    /// The most replies in a small room that name the next speaker, ask people, or leave a person time to write before they arrive.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub special_replies: u32,
+    /// The most turns in a small room. Default: twice the number of agents plus one.
     #[arg(long, value_name = "NUMBER")]
     pub turns: Option<u64>,
-    /// The seconds after which it ends.
+    /// The seconds after which the search ends.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub seconds: u64,
-    /// Write the first way on which a claim breaks as a recording, for `dirigent replay` and the control page.
+    /// Write the first counterexample as a recording, for example for `dirigent replay`.
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-    /// Write that way as a Mermaid sequence diagram.
+    /// Write the first counterexample as a Mermaid sequence diagram.
     #[arg(long, value_name = "FILE")]
     pub mermaid: Option<PathBuf>,
 }
 
 impl ProveFlags {
-    /// Looks for ways on which the claims break, and prints what was found and how far it was looked. Says whether all of them hold.
+    /// Tries to break the claims, and prints the result and the extent of the search. Returns true if no claim broke. `config` is the file
+    /// to read if the arguments name none.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read or written, a rule that is none, or a writer that fails.
-    pub fn run(&self, out: &mut dyn Write) -> Result<bool, Error> {
-        let mut file = self.file.as_deref().map(File::read).transpose()?.unwrap_or_default();
+    /// Returns an error if a file cannot be read or written, if a rule does not exist, or if the writer fails.
+    pub fn run(&self, config: &Path, out: &mut dyn Write) -> Result<bool, Error> {
+        let read = File::of(self.file.as_deref(), config)?;
+        let (mut file, path) =
+            read.map_or_else(Default::default, |(file, path)| (file, Some(path)));
         let mut choices = RuleChoices::default();
         choices.extend(self.set.iter().cloned());
         file.rules = choices.over_all(&file.rules)?;
         let agents = self.agents.unwrap_or_else(|| file.agents());
         let mut inquiry = Inquiry::new(&file.rules, agents, self.claims.clone());
         (inquiry.words, inquiry.failures) = (self.words, self.failures);
+        inquiry.special_replies = self.special_replies;
         inquiry.turns = self.turns.unwrap_or(inquiry.turns);
-        let told = inquiry.ask(&mut watch(Duration::from_secs(self.seconds)));
+        let elapsed = stopwatch();
+        let say = |line| eprintln!("{line}");
+        let told = inquiry.ask(&mut watch(Duration::from_secs(self.seconds), elapsed, say));
         let mut names: Vec<AgentId> =
             file.agents.iter().map(|agent| agent.name.as_str().into()).collect();
         names.truncate(agents as usize);
@@ -80,9 +89,9 @@ impl ProveFlags {
         for claim in &self.claims {
             tell(*claim, &inquiry, &told, &names, out)?;
         }
-        let rules = match &self.file {
-            Some(file) => format!("the rules of {}", file.display()),
-            None => "the default rules (name a file after prove for its own)".to_owned(),
+        let rules = match path {
+            Some(path) => format!("the rules of {}", path.display()),
+            None => "the default rules, because there is no dirigent.toml here".to_owned(),
         };
         bounds(&rules, &inquiry, &told, out)?;
         if let Some(broken) = told.broken.first() {
@@ -91,7 +100,7 @@ impl ProveFlags {
         Ok(told.broken.is_empty())
     }
 
-    /// Writes the files that were asked for.
+    /// Writes the recording and the diagram, if the arguments name files for them.
     fn keep(&self, broken: &Broken, names: &[AgentId]) -> Result<(), Error> {
         if let Some(file) = &self.save {
             let recorded = broken.recording.clone();
@@ -105,32 +114,41 @@ impl ProveFlags {
     }
 }
 
-/// Tells on the terminal how far it is, and ends it by time. A quarter of the time is kept for worlds drawn by chance.
 #[expect(clippy::disallowed_methods, reason = "a person waits for it, and it must end")]
-fn watch(limit: Duration) -> impl FnMut(Explored) -> ControlFlow<()> {
+fn stopwatch() -> impl Fn() -> Duration {
     let begin = Instant::now();
+    move || begin.elapsed()
+}
+
+/// Returns a function that prints the progress every five seconds, and ends the search by time. It keeps a quarter of the time for
+/// worlds drawn by chance. `elapsed` returns the time since the beginning, so that a test needs no real time.
+fn watch(
+    limit: Duration,
+    elapsed: impl Fn() -> Duration,
+    mut say: impl FnMut(String),
+) -> impl FnMut(Explored) -> ControlFlow<()> {
     let mut told = Duration::ZERO;
     move |explored| {
-        let spent = begin.elapsed();
+        let spent = elapsed();
         if spent.saturating_sub(told) >= TELL {
             told = spent;
             let Explored { states, ahead, depth, worlds, .. } = explored;
             let seconds = spent.as_secs();
-            eprintln!(
+            say(format!(
                 "{seconds} s: {states} states, {ahead} ahead, {depth} steps deep; {worlds} long worlds"
-            );
+            ));
         }
         let limit = if explored.is_drawing { limit } else { limit / 4 * 3 };
         if spent >= limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
-/// What is said of a claim for which no way was found that breaks it.
+/// Returns the sentence about a claim that did not break.
 fn unbroken(claim: Claim, inquiry: &Inquiry, told: &Told) -> String {
     let turns = inquiry.turns;
     let is_over = |number: u32| u64::from(number) >= turns;
     let cannot = match claim {
-        // An agent that goes on is called several times in a turn.
+        // An agent that goes on is called several times in one turn.
         Claim::CallsWithoutPerson(calls) => is_over(calls) && !inquiry.goes_on,
         Claim::Waits(number) => is_over(number),
         Claim::Heard | Claim::AddressedNext | Claim::Rests | Claim::AnsweredWithin(_) => false,
@@ -183,9 +201,9 @@ fn tell(
     Ok(())
 }
 
-/// What was explored, and what was not.
+/// Prints the extent of the search, and the events that it leaves out.
 fn bounds(rules: &str, inquiry: &Inquiry, told: &Told, out: &mut dyn Write) -> Result<(), Error> {
-    let Inquiry { agents, words, turns, failures, shuffles, .. } = inquiry;
+    let Inquiry { agents, words, turns, failures, shuffles, special_replies, .. } = inquiry;
     let Explored { states, ahead, depth, worlds, .. } = told.explored;
     writeln!(out, "\nexplored under {rules}, {agents} agents in a chat:")?;
     if states > 0 {
@@ -193,8 +211,8 @@ fn bounds(rules: &str, inquiry: &Inquiry, told: &Told, out: &mut dyn Write) -> R
         let whole = if told.is_whole { "all of it".to_owned() } else { left() };
         writeln!(
             out,
-            "  every order of {words} words of people, {turns} turns, {failures} failures, in {shuffles} sequences of shuffles:\n  \
-             {states} states, up to {depth} steps deep; {whole}"
+            "  every order of {words} words of people, {turns} turns, {failures} failures and {special_replies} special replies, \
+             in {shuffles} sequences of shuffles:\n  {states} states, up to {depth} steps deep; {whole}"
         )?;
     }
     let is_open = told.broken.len() < inquiry.claims.len() && worlds < inquiry.worlds;
@@ -203,11 +221,60 @@ fn bounds(rules: &str, inquiry: &Inquiry, told: &Told, out: &mut dyn Write) -> R
         out,
         "  {worlds} long conversations drawn by chance, up to 400 steps each, with {failures} failures in a row{ended}"
     )?;
+    let kinds: Vec<&str> = [
+        (*special_replies > 0).then_some("names the next speaker"),
+        (*special_replies > 0 && inquiry.asks_people).then_some("asks people"),
+        (*special_replies > 0).then_some("leaves a person time to write before it arrives"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if !kinds.is_empty() {
+        writeln!(out, "  a special reply {}", kinds.join(", or "))?;
+    }
+    let unasked = if *special_replies == 0 {
+        "special replies, "
+    } else if inquiry.asks_people {
+        ""
+    } else {
+        "agents that ask people (no reading.human_marker is set), "
+    };
     writeln!(
         out,
-        "not explored: other sequences of shuffles, agents that name the next speaker, ask people, repeat themselves, come and go\n  \
-         or ask of their own accord, words between a reply and its arrival, time that passes while an agent works, operators,\n  \
-         events that are lost, late or repeated, restarts, outages, discussions, budgets of cost, and what a text says"
+        "not explored: {unasked}other sequences of shuffles, agents that repeat themselves, come and go or ask of their own accord,\n  \
+         time that passes while an agent works, operators, events that are lost, late or repeated, restarts, outages,\n  \
+         discussions, budgets of cost, and what a text says"
     )?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use dirigent::settings::Rules;
+
+    use super::*;
+
+    /// Each call counts as two seconds.
+    #[test]
+    fn a_long_run_says_every_five_seconds_how_far_it_is_and_ends_by_time() {
+        let (seconds, said) = (Cell::new(0), RefCell::new(Vec::new()));
+        let elapsed = || {
+            seconds.set(seconds.get() + 2);
+            Duration::from_secs(seconds.get())
+        };
+        let say = |line| said.borrow_mut().push(line);
+        let inquiry = Inquiry::new(&Rules::default(), 3, vec![Claim::Heard]);
+        let told = inquiry.ask(&mut watch(Duration::from_secs(60), elapsed, say));
+        let said = said.into_inner();
+        let at = |line: &String| line.split(" s: ").next().and_then(|it| it.parse().ok());
+        let at: Option<Vec<u64>> = said.iter().map(at).collect();
+        assert_eq!(at, Some(vec![6, 12, 18, 24, 30, 36, 42, 48, 54, 60]), "{said:?}");
+        // The search calls once in 500 states, and ends after three quarters of the time.
+        assert!(said.first().is_some_and(|line| line.starts_with("6 s: 1500 states, ")));
+        assert_eq!(told.explored.states, 23 * 500);
+        assert!(said.last().is_some_and(|line| line.ends_with(" steps deep; 6 long worlds")));
+        assert_eq!((told.is_ended, told.explored.worlds, seconds.get()), (true, 6, 60));
+    }
 }

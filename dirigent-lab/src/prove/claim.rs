@@ -1,9 +1,9 @@
-//! What may be claimed of rules.
+//! Claims that you can make about rules.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A claim about what can happen in a room. Its text form is that of the command line.
+/// A claim about your rules, which [`Inquiry::ask`](crate::Inquiry::ask) tries to break. You write it as on the command line.
 ///
 /// ```
 /// use dirigent_lab::Claim;
@@ -15,31 +15,31 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Claim {
-    /// `heard`: before the channel becomes dormant, each word of a person has reached each agent: its run began after the word, or it was
-    /// handed the word, or it was asked and did not answer.
+    /// `heard`: each word of a person reaches each agent before the channel becomes dormant. A word reaches an agent if its run begins
+    /// after the word, if the driver hands it the word, or if it is asked and does not answer.
     Heard,
-    /// `addressed-next`: an agent that a person addresses has the next turn, or is handed the word in its own. If a person addresses
-    /// another one before, the newest word counts.
+    /// `addressed-next`: an agent that a person addresses has the next turn, or gets the word during its own. If a person addresses
+    /// another agent before that, only the newest word counts.
     AddressedNext,
-    /// `calls-without-person=N`: agents are called at most N times after a person's word, until the next. A turn that is under way as the
-    /// person writes is one of them if its agent has not begun.
+    /// `calls-without-person=N`: agents are called at most N times between two words of people. A turn that was given before the word
+    /// counts, too, if its agent begins after the word.
     CallsWithoutPerson(u32),
     /// `waits=N`: while the channel is awake, no agent waits for more than N turns of others.
     Waits(u32),
-    /// `rests`: the channel becomes dormant by itself within 1,000 turns, if from some moment on all agents pass, if none answers any
-    /// more, and if each always has something to say.
+    /// `rests`: the channel becomes dormant by itself within 1,000 turns. This must hold if all agents pass from some moment on, if
+    /// they all stop answering, and if each of them always has something to say or always names another one.
     Rests,
-    /// `answered-within=N`: a person's word is taken by one of the next N turns: its agent knows the word, and speaks or passes. What
-    /// breaks off or never answers takes no word.
+    /// `answered-within=N`: one of the next N turns takes a person's word. A turn takes a word if its agent knows the word, and speaks
+    /// or passes. A turn that breaks off takes no word.
     AnsweredWithin(u32),
 }
 
-/// The text is no claim.
+/// The error for a text that is not a claim.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no claim: write {}", FORMS)]
 #[non_exhaustive]
 pub struct BadClaim {
-    /// The text.
+    /// The text that was given.
     pub text: String,
 }
 
@@ -47,7 +47,7 @@ const FORMS: &str =
     "heard, addressed-next, calls-without-person=12, waits=4, rests or answered-within=2";
 
 impl Claim {
-    /// What is wrong where it does not hold.
+    /// Returns the last line of a counterexample.
     pub(crate) fn complaint(self) -> String {
         match self {
             Self::Heard => "an agent was never asked, nor handed the word".to_owned(),

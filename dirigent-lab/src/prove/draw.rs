@@ -1,17 +1,17 @@
-//! Long conversations, drawn by chance.
+//! Draws long conversations by chance, and shrinks counterexamples.
 
 use std::ops::ControlFlow;
 
-use super::world::{Act, World};
+use super::world::{Act, Reply, World};
 use super::{Explored, Inquiry, Told};
 
-/// The most steps of a world.
+/// The most steps of a drawn world.
 const STEPS: usize = 400;
 
-/// The steps between two looks at what happens from there on.
+/// The number of steps between two checks of claims about the future, because such a check plays up to 1,000 turns.
 const LOOK: usize = 40;
 
-/// Draws worlds one after the other.
+/// Draws worlds until each claim is broken, or until the caller ends it.
 pub(super) fn draw(
     inquiry: &Inquiry,
     told: &mut Told,
@@ -25,7 +25,7 @@ pub(super) fn draw(
         let mut dice = Dice(number);
         let mut world = World::begin(&inquiry.room(), number);
         world.allow(WORDS, inquiry.failures);
-        // Some worlds have talkative agents, some have quiet ones; in some people write often, in some once.
+        // Agents are talkative in some worlds and quiet in others. People write often in some, and once in others.
         let (talk, words) = (dice.below(11), dice.below(4));
         let mut acts = vec![Act::Says(None)];
         world.apply(Act::Says(None));
@@ -49,7 +49,7 @@ pub(super) fn draw(
     }
 }
 
-/// How many words a long world has at most.
+/// The most messages of people in a drawn world.
 pub(super) const WORDS: u32 = 40;
 
 fn pick(world: &World, dice: &mut Dice, talk: u64, words: u64) -> Option<Act> {
@@ -65,12 +65,12 @@ fn pick(world: &World, dice: &mut Dice, talk: u64, words: u64) -> Option<Act> {
         let at = usize::try_from(dice.below(does.len() as u64)).ok()?;
         return does.get(at).copied();
     }
-    let wanted = if dice.below(10) < talk { Act::Speaks } else { Act::Passes };
-    let usual = [Act::Begins, wanted, Act::TimePasses];
+    let wanted = if dice.below(10) < talk { Act::Speaks(Reply::Plain) } else { Act::Passes };
+    let usual = [Act::Begins, wanted, Act::Arrives, Act::TimePasses];
     usual.into_iter().find(|act| does.contains(act)).or_else(|| does.first().copied())
 }
 
-/// Leaves out what is not needed for the claim to break, until it ends.
+/// Removes the acts that the claim does not need to break, until the caller ends it.
 fn shrunk(
     inquiry: &Inquiry,
     shuffle: u64,
@@ -98,7 +98,7 @@ fn shrunk(
     acts
 }
 
-/// A generator of numbers that look drawn by chance: `SplitMix64`.
+/// A generator of random numbers, `SplitMix64`. The same seed always draws the same world.
 struct Dice(u64);
 
 impl Dice {

@@ -1,4 +1,4 @@
-//! Every order of events in a small room, the shortest first.
+//! Explores every order of events in a small room, the shortest first.
 
 use std::collections::{HashSet, VecDeque};
 use std::ops::ControlFlow;
@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use super::world::{Act, World};
 use super::{Explored, Inquiry, Told};
 
-/// The states that are explored between two calls of the caller.
+/// The number of states between two calls of the caller.
 const STEP: usize = 500;
 
-/// How a state was reached.
+/// The step that led to a state.
 #[derive(Clone, Copy)]
 struct Node {
     from: Option<usize>,
@@ -18,7 +18,7 @@ struct Node {
     depth: usize,
 }
 
-/// Explores all within the bounds.
+/// Explores all states within the bounds, until each claim is broken or the caller ends it.
 pub(super) fn search(
     inquiry: &Inquiry,
     told: &mut Told,
@@ -71,7 +71,7 @@ pub(super) fn search(
     told.is_whole = true;
 }
 
-/// The acts from the beginning.
+/// Returns the acts from the beginning to a state.
 fn way(nodes: &[Node], to: usize) -> Vec<Act> {
     let mut acts = Vec::new();
     let mut node = nodes.get(to);

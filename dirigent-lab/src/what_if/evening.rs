@@ -1,4 +1,4 @@
-//! A recording, taken apart into what people and agents did.
+//! Divides a recording into the acts of people and the acts of agents.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use super::script::{Ask, Errand, ErrandKind, Line, Occasion, RanOut, Said, is_re
 use super::stage::Playing;
 use crate::choices::{BadChoice, RuleChoices};
 
-/// What an agent writes so long after its run ended is no part of its reply.
+/// The longest time in milliseconds between the end of a run and a message that belongs to its reply.
 const AFTERWARDS: u64 = 30_000;
 
 /// A recorded evening that can be played again under other rules.
 ///
-/// People do what they did, when they did it. An agent does on its n-th turn after a person's word what it did on its n-th turn after
-/// that word, and takes as long for it. If it had no such turn then, the evening takes another way: [`Played::other_ways`] names
-/// the point, and an [`Assumption`] goes on.
+/// People act as they did, and at the same times. On its n-th turn after a person's word, an agent acts as on its n-th turn after that
+/// word in the recording, and takes as long. If it had no such turn, the evening takes another way. You find the point in
+/// [`Played::other_ways`], and your [`Assumption`] decides how it goes on.
 ///
 /// ```
 /// use dirigent::replay::RecordedChannel;
@@ -40,38 +40,38 @@ const AFTERWARDS: u64 = 30_000;
 #[derive(Clone, Debug)]
 pub struct Evening {
     pub(super) recorded: RecordedChannel,
-    /// What people, operators and the chat did, by its own time.
+    /// The acts of people, operators and the chat, with their times and places.
     pub(super) outside: Vec<(Timestamp, usize, Input)>,
     pub(super) asks: Vec<Ask>,
     pub(super) by_occasion: FxHashMap<Occasion, usize>,
     pub(super) errands: FxHashMap<ErrandKind, Vec<Errand>>,
-    /// When the process looked at the clock.
+    /// The times and places of the ticks.
     pub(super) ticks: Vec<(Timestamp, usize)>,
     pub(super) transitions: Vec<Transition>,
-    /// The places of questions of agents that were answered with no.
+    /// The places of gate calls that were denied.
     pub(super) denied: FxHashSet<usize>,
-    /// How long each agent takes to begin and to end, in milliseconds.
+    /// The median times that each agent takes to begin and to end a run, in milliseconds.
     paces: FxHashMap<AgentKey, (u64, u64)>,
-    /// Message ids tell when a message was written, as Discord's do.
+    /// True if the ids of messages contain their time, as in Discord.
     pub(super) ids_by_time: bool,
 }
 
-/// What is known while the recording is read.
+/// The state while a recording is read.
 struct Reading {
     evening: Evening,
     machine: TurnMachine,
     said: Said,
-    /// Times that each agent was asked since the newest word.
+    /// The number of times that each agent was asked since the newest word.
     asked: FxHashMap<AgentKey, usize>,
-    /// The newest ask of each agent, and when its run ended.
+    /// The newest ask of each agent, with the end of its run.
     newest: FxHashMap<AgentKey, (usize, Option<u64>)>,
     runs: FxHashMap<(AgentKey, RunId), usize>,
     open: FxHashMap<Ticket, Open>,
-    /// The ask that has the floor.
+    /// The ask of the agent that has the floor.
     under_way: Option<usize>,
 }
 
-/// An effect that is not settled yet.
+/// An effect without a settlement so far.
 #[derive(Clone, Copy)]
 enum Open {
     Trigger(usize),
@@ -79,11 +79,11 @@ enum Open {
 }
 
 impl Evening {
-    /// Takes a recording apart.
+    /// Reads a recording.
     ///
     /// # Errors
     ///
-    /// When its beginning cannot be restored.
+    /// Returns an error if the turn machine cannot restore its beginning.
     pub fn of(recorded: &RecordedChannel) -> Result<Self, RestoreError> {
         let machine = TurnMachine::restore(Arc::clone(&recorded.config), &recorded.start)?;
         let evening = Self {
@@ -128,11 +128,11 @@ impl Evening {
         Ok(reading.end())
     }
 
-    /// Plays it under the recorded rules with these changes.
+    /// Plays the evening under the recorded rules with these changes.
     ///
     /// # Errors
     ///
-    /// A change that names no rule, or gives it a value that it cannot have.
+    /// Returns a [`BadChoice`] if a change names no rule, or if the rule cannot have the value.
     pub fn under(
         &self,
         choices: &RuleChoices,
@@ -142,7 +142,8 @@ impl Evening {
         Playing::new(self, config, choices, assumption)?.play()
     }
 
-    /// Returns what limits this evening for these changes, in sentences for people: what the recording cannot show.
+    /// Returns sentences for people about effects of these changes that the recording cannot show. For example, it may not say whom people
+    /// addressed.
     pub fn caveats(&self, choices: &RuleChoices) -> Vec<String> {
         let mut caveats = Vec::new();
         if choices.touches("people.mentions")
@@ -154,7 +155,7 @@ impl Evening {
         caveats
     }
 
-    /// The agents that took part, by ascending key.
+    /// Returns the agents that took part, in ascending order of their keys.
     pub fn agents(&self) -> impl Iterator<Item = AgentKey> + use<'_> {
         let asked = self.asks.iter().map(|ask| ask.occasion.agent);
         let listed = self.recorded.inputs.iter().flat_map(|(_, input)| match input {
@@ -164,24 +165,24 @@ impl Evening {
         asked.chain(listed).collect::<BTreeSet<_>>().into_iter()
     }
 
-    /// How long an agent takes to begin and to end a run, in milliseconds.
+    /// Returns the times that an agent takes to begin and to end a run, in milliseconds.
     pub(super) fn pace(&self, agent: AgentKey) -> (u64, u64) {
         self.paces.get(&agent).copied().unwrap_or_default()
     }
 
-    /// The moment of the first input.
+    /// Returns the time of the first input.
     pub fn begins(&self) -> Timestamp {
         self.recorded.inputs.first().map_or(self.recorded.start.now, |(at, _)| *at)
     }
 
-    /// The recording.
+    /// Returns the recording.
     pub const fn recorded(&self) -> &RecordedChannel {
         &self.recorded
     }
 }
 
 impl Reading {
-    /// Says of an input whose it is.
+    /// Assigns an input to an agent's ask, to a settled effect, or to the outside.
     fn take(&mut self, place: usize, at: Timestamp, input: &Input, answer: Option<Answer>) {
         let is_settled = match input {
             Input::Tick => {
@@ -210,7 +211,7 @@ impl Reading {
         }
     }
 
-    /// Notices that the turn under way is over.
+    /// Notes the end of the current turn.
     fn look(&mut self, at: Timestamp) {
         let speaker = self.machine.view().speaker();
         let Some(ask) = self.under_way.and_then(|ask| self.evening.asks.get_mut(ask)) else {
@@ -273,7 +274,7 @@ impl Reading {
         }
     }
 
-    /// The ask to which an agent's input belongs.
+    /// Returns the ask of an agent's input. `None` if the agent acted by itself.
     fn ask_of(&mut self, at: Timestamp, input: &Input, answer: Option<Answer>) -> Option<usize> {
         match input {
             Input::Gate { agent: Some(agent), run, .. } => {
@@ -346,7 +347,7 @@ impl Reading {
         }
     }
 
-    /// Remembers what the machine asked for.
+    /// Remembers an effect, so that the later inputs find their cause.
     fn follow(&mut self, at: Timestamp, effect: &Effect) {
         if let Effect::Transition(change) = effect {
             self.evening.transitions.push(*change);

@@ -1,4 +1,4 @@
-//! An evening in numbers.
+//! Counts an evening.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use dirigent_core::{
 
 use super::script::is_reply;
 
-/// An evening in numbers, as the machine's answers give them.
+/// The figures of an evening, counted from the answers of the turn machine.
 ///
 /// ```
 /// let nothing = dirigent_lab::EveningFigures::default();
@@ -18,41 +18,42 @@ use super::script::is_reply;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EveningFigures {
-    /// Messages of people.
+    /// The number of messages of people.
     pub words: usize,
-    /// Runs that were allowed to begin: each calls a model once or more.
+    /// The number of runs that were allowed to begin. Each of them calls a model at least once.
     pub calls: usize,
-    /// Turns in which the agent said something.
+    /// The number of turns with words.
     pub spoke: usize,
-    /// Turns in which the agent had nothing to say.
+    /// The number of turns that ended with a pass.
     pub passed: usize,
-    /// Turns that broke off or ran out of time.
+    /// The number of turns that broke off or ran out of time.
     pub failed: usize,
-    /// Words of people after which the channel became dormant, or the evening ended, before any agent said something.
+    /// The number of people's words without an answer. Such a word came, and then the channel became dormant or the evening ended before
+    /// any agent said something.
     pub unanswered: usize,
-    /// The answers to words of people.
+    /// The answers to people's words.
     pub answered: Answered,
-    /// What each agent did.
+    /// The figures of each agent.
     pub agents: BTreeMap<AgentKey, AgentFigures>,
-    /// Why the channel rests at the end; `None` if it does not.
+    /// The reason why the channel is at rest at the end. `None` if it is still awake.
     pub rests: Option<Cause>,
     pending: Vec<Word>,
-    /// Each agent's newest run, and which of all calls it was.
+    /// Each agent's newest run, with its number among all calls.
     runs: BTreeMap<AgentKey, (Option<RunId>, usize)>,
 }
 
-/// A person's word that was not answered yet.
+/// A person's word without an answer so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Word {
     id: MessageId,
     at: Timestamp,
-    /// The calls before it.
+    /// The number of calls before it.
     calls: usize,
-    /// The agent to which it was handed in the middle of its turn.
+    /// The agent that got it in the middle of its turn.
     handed: Option<AgentKey>,
 }
 
-/// How long people waited for an answer.
+/// The answers to people's words, and the waits for them.
 ///
 /// ```
 /// assert_eq!(dirigent_lab::Answered::default().mean_calls(), None);
@@ -60,30 +61,30 @@ struct Word {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answered {
-    /// Words that were answered.
+    /// The number of answered words.
     pub words: usize,
-    /// Calls from each word to the first answer, that answer's included, in all.
+    /// The total number of calls from a word to its first answer. The call of the answer counts, too.
     pub calls: usize,
-    /// The most calls from a word to its answer.
+    /// The most calls from one word to its answer.
     pub calls_max: usize,
-    /// Milliseconds from each word to the first answer, in all.
+    /// The total time from a word to its first answer, in milliseconds.
     pub millis: u64,
 }
 
 impl Answered {
-    /// The mean number of calls to an answer.
+    /// Returns the mean number of calls to an answer. `None` if no word was answered.
     #[expect(clippy::cast_precision_loss, reason = "a mean for people, of small numbers")]
     pub fn mean_calls(&self) -> Option<f64> {
         (self.words > 0).then(|| self.calls as f64 / self.words as f64)
     }
 
-    /// The mean time to an answer in milliseconds.
+    /// Returns the mean time to an answer in milliseconds. `None` if no word was answered.
     pub const fn mean_millis(&self) -> Option<u64> {
         self.millis.checked_div(self.words as u64)
     }
 }
 
-/// What one agent did.
+/// The figures of one agent.
 ///
 /// ```
 /// assert_eq!(dirigent_lab::AgentFigures::default().spoke, 0);
@@ -91,16 +92,16 @@ impl Answered {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AgentFigures {
-    /// Runs that it was allowed to begin.
+    /// The number of runs that it was allowed to begin.
     pub calls: usize,
-    /// Turns in which it said something.
+    /// The number of its turns with words.
     pub spoke: usize,
-    /// Turns in which it had nothing to say.
+    /// The number of its turns that ended with a pass.
     pub passed: usize,
 }
 
 impl EveningFigures {
-    /// Counts one step.
+    /// Counts one input with its answer and effects.
     pub(super) fn count(
         &mut self,
         at: Timestamp,
@@ -175,7 +176,7 @@ impl EveningFigures {
     fn speaks(&mut self, at: Timestamp, agent: AgentKey) {
         self.spoke += 1;
         self.agents.entry(agent).or_default().spoke += 1;
-        // A run that began before the word knows it only if it was handed over.
+        // A run that began before the word only knows it if the agent got the word during its turn.
         let run = self.runs.get(&agent).map_or(usize::MAX, |(_, call)| *call);
         let (all, answered) = (self.calls, &mut self.answered);
         self.pending.retain(|word| {
@@ -192,14 +193,14 @@ impl EveningFigures {
         });
     }
 
-    /// Counts what no answer came to.
+    /// Counts the words that are still without an answer at the end.
     pub(super) fn end(&mut self) {
         self.unanswered += self.pending.len();
         self.pending.clear();
     }
 }
 
-/// Whether no agent has or gets the floor in this phase.
+/// Returns true if no agent has or gets the floor in this phase.
 pub(crate) const fn is_rest(phase: PhaseKind) -> bool {
     matches!(
         phase,

@@ -1,15 +1,15 @@
-//! Ids of messages that are written at another time than in the recording.
+//! Ids for messages that come at another time than in the recording.
 
 use dirigent_core::{Input, MessageId, Settlement, Timestamp};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The Unix milliseconds at which Discord's ids begin.
+/// The start of Discord's ids, in milliseconds of Unix time.
 const EPOCH: u64 = 1_420_070_400_000;
 
-/// Ids of other chats lie further from their time than a day, in milliseconds.
+/// The largest distance in milliseconds between an id and its time. Ids of other chats are further away, because they are only numbers.
 const DAY: u64 = 86_400_000;
 
-/// Whether the ids of a recording say when their messages were written.
+/// Returns true if the ids of a recording contain the time of their messages.
 pub(super) fn is_by_time(inputs: &[(Timestamp, Input)]) -> bool {
     inputs.iter().all(|(at, input)| match input {
         Input::Message(message) | Input::Addressed { message, .. } => {
@@ -20,7 +20,7 @@ pub(super) fn is_by_time(inputs: &[(Timestamp, Input)]) -> bool {
     })
 }
 
-/// The machine takes the later id for the later message. So what is written later than in the recording needs a higher id.
+/// Assigns ids. A message that comes later than in the recording needs a higher id, because the machine orders messages by their ids.
 #[derive(Debug)]
 pub(super) struct MessageIds {
     by_time: bool,
@@ -35,7 +35,7 @@ impl MessageIds {
         Self { by_time, renamed: FxHashMap::default(), used: FxHashSet::default(), next }
     }
 
-    /// Returns the id of a message whose author acts `shift` milliseconds later than in the recording.
+    /// Returns the new id of a message that comes `shift` milliseconds later than in the recording.
     pub(super) fn of(&mut self, id: MessageId, shift: i64) -> MessageId {
         if let Some(known) = self.renamed.get(&id.get()) {
             return MessageId::new(*known);
@@ -54,7 +54,7 @@ impl MessageIds {
         MessageId::new(renamed)
     }
 
-    /// Gives an input's messages their ids.
+    /// Replaces the message ids in an input.
     pub(super) fn rename(&mut self, input: &mut Input, shift: i64, newest: Option<MessageId>) {
         match input {
             Input::Message(message) | Input::Addressed { message, .. } => {
@@ -65,7 +65,7 @@ impl MessageIds {
                     *message = self.of(*message, shift);
                 }
             }
-            // What the asker knew to be the newest message.
+            // The asker would now know the newest message of this evening.
             Input::Gate { latest, .. } if shift != 0 => *latest = latest.and(newest),
             Input::MessageEdited { id, .. }
             | Input::EditedToStop(id)

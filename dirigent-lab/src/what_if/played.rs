@@ -1,4 +1,4 @@
-//! An evening as it would have been.
+//! The result of an evening that was played under some rules.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use dirigent_core::{AgentKey, Timestamp, Transition};
 
 use super::figures::EveningFigures;
 
-/// How an evening goes on if an agent is asked on an occasion on which it was not asked.
+/// The assumption about an agent that is asked as it was not then.
 ///
 /// ```
 /// use dirigent_lab::Assumption;
@@ -16,14 +16,14 @@ use super::figures::EveningFigures;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "hosts choose between them")]
 pub enum Assumption {
-    /// The agent has nothing to say.
+    /// The agent passes.
     #[default]
     Passes,
-    /// The agent says what it said on its next turn with words that was not taken yet; it passes if there is none.
+    /// The agent says the words of its next recorded turn that is still unused. If it has none, it passes.
     AnswersAsNext,
 }
 
-/// What was assumed at a point at which the evening took another way.
+/// The assumption at a point at which an evening takes another way.
 ///
 /// ```
 /// use dirigent_lab::Other;
@@ -32,17 +32,17 @@ pub enum Assumption {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Other {
-    /// The agent was not asked then, and is assumed to pass.
+    /// The agent was not asked then. It is assumed to pass.
     Passes,
-    /// The agent was not asked then, and is assumed to say what it said next.
+    /// The agent was not asked then. It is assumed to say what it said next.
     AnswersAsNext,
-    /// The agent was interrupted then before it answered, and is not now. It is assumed to pass.
+    /// The agent was interrupted then before it answered, and is not interrupted now. It is assumed to pass.
     PassesUninterrupted,
-    /// The agent ran out of time then, and has more now. It is assumed to pass at that point.
+    /// The agent ran out of time then, and has more time now. It is assumed to pass at the moment at which it was cut off.
     PassesInTime,
-    /// The agent was not asked once more then, and this is assumed to change nothing.
+    /// The agent was not asked a second time then. The second question is assumed to change its acts in no way.
     AskedAgain,
-    /// The orchestrator was not asked then, and is assumed to answer at once.
+    /// The orchestrator was not asked then. It is assumed to answer at once.
     Consulted,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for Other {
     }
 }
 
-/// A point at which an evening takes another way than the recorded one.
+/// A point at which an evening takes another way than in the recording.
 ///
 /// ```
 /// fn tell(way: &dirigent_lab::OtherWay) -> String {
@@ -77,15 +77,15 @@ impl fmt::Display for Other {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OtherWay {
-    /// The moment at which the evening goes another way.
+    /// The time of the point.
     pub at: Timestamp,
-    /// The agent that it is about.
+    /// The agent that is asked.
     pub agent: AgentKey,
-    /// What is assumed.
+    /// The assumption with which the evening goes on.
     pub what: Other,
 }
 
-/// An evening, played under some rules.
+/// An evening that was played under some rules.
 ///
 /// ```
 /// use dirigent_lab::Played;
@@ -96,36 +96,36 @@ pub struct OtherWay {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Played {
-    /// All of it as a recording, so that you can draw it, trace it and replay it.
+    /// The evening as a recording, so that you can draw, trace and replay it.
     pub recording: RecordedChannel,
-    /// What can be counted.
+    /// The figures of the evening.
     pub figures: EveningFigures,
-    /// The points at which it takes another way, in order.
+    /// The points at which the evening takes another way, in order.
     pub other_ways: Vec<OtherWay>,
-    /// Turns that are taken as recorded.
+    /// The number of turns that are as recorded.
     pub taken: usize,
-    /// Of these, turns before which something else was said than in the recording.
+    /// The number of these turns before which other words were said than in the recording. The agent might have answered differently.
     pub taken_after_other_words: usize,
-    /// Turns with words in the recording that do not come: when, and whose.
+    /// The recorded turns with words that do not come, each with its time and agent.
     pub unsaid: Vec<(Timestamp, AgentKey)>,
-    /// True if it was ended because it would have gone on for longer than a day after the recording, or for too many steps.
+    /// True if the evening was ended early, because it went on for a day after the recording, or for too many steps.
     pub is_cut: bool,
     pub(super) departs_at: Option<Timestamp>,
     pub(super) transitions: Vec<Transition>,
 }
 
 impl Played {
-    /// True if each change of the channel is the recorded one, up to the end of the recording.
+    /// Returns true if all changes of the channel are as recorded, up to the end of the recording.
     pub const fn is_as_recorded(&self) -> bool {
         self.departs_at.is_none()
     }
 
-    /// The moment of the first change of the channel that is not the recorded one.
+    /// Returns the time of the first change of the channel that differs from the recording.
     pub const fn departs_at(&self) -> Option<Timestamp> {
         self.departs_at
     }
 
-    /// Every change of the channel, in order.
+    /// Returns all changes of the channel, in order.
     pub fn transitions(&self) -> &[Transition] {
         &self.transitions
     }

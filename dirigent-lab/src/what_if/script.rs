@@ -1,9 +1,9 @@
-//! What a recording tells of those who took part, apart from the rules under which it was made.
+//! The acts of people and agents in a recording, without the rules of that evening.
 
 use dirigent::settings::Deadlines;
 use dirigent_core::{AgentKey, Effect, Input, Outcome, RunId, Settlement};
 
-/// An input and the time from what caused it, with its place in the recording.
+/// An input with its delay after its cause, and its place in the recording.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) after: u64,
@@ -11,39 +11,39 @@ pub(super) struct Line {
     pub(super) input: Input,
 }
 
-/// The occasion on which an agent was asked: which one of its turns after which word of a person, and which attempt.
+/// The occasion of a turn, for example the second turn of an agent after the third word of a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Occasion {
     pub(super) agent: AgentKey,
-    /// Words of people before it.
+    /// The number of people's words before it.
     pub(super) word: usize,
-    /// Times that the agent was asked since that word.
+    /// The number of times that the agent was asked since that word.
     pub(super) nth: usize,
     pub(super) attempt: u8,
 }
 
-/// One time that an agent was asked, and all that it did then.
+/// A turn of an agent in the recording, with all its acts.
 #[derive(Clone, Debug)]
 pub(super) struct Ask {
     pub(super) occasion: Occasion,
-    /// When, in milliseconds.
+    /// The time of the trigger, in milliseconds.
     pub(super) at: u64,
-    /// Who had spoken since the word.
+    /// A hash of the speakers since the word.
     pub(super) said: u64,
     pub(super) lines: Vec<Line>,
-    /// Its trigger's settlement, and how long that took.
+    /// The delay, the place and the settlement of its trigger.
     pub(super) settled: Option<(u64, usize, Settlement)>,
-    /// The run was taken away in the recording, too.
+    /// True if its run was cancelled in the recording.
     pub(super) was_cancelled: bool,
-    /// Nothing cut it short: it ended, or ran out of time.
+    /// True if it ended by itself or ran out of time.
     pub(super) is_whole: bool,
-    /// It ran out of time before it ended: of that to start, or of that to run.
+    /// The deadline that it missed before it ended.
     pub(super) ran_out: Option<RanOut>,
-    /// After how long its turn was over.
+    /// The time until its turn was over, in milliseconds.
     pub(super) over_after: u64,
 }
 
-/// The time that an agent ran out of.
+/// The deadline that an agent missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RanOut {
     Start,
@@ -51,7 +51,7 @@ pub(super) enum RanOut {
 }
 
 impl RanOut {
-    /// Whether an agent has more time under these deadlines than under those.
+    /// Returns true if an agent has more time under the deadlines `now` than under `then`.
     pub(super) fn has_more(self, now: &Deadlines, then: &Deadlines) -> bool {
         let of = |deadlines: &Deadlines| {
             let own = match self {
@@ -66,12 +66,12 @@ impl RanOut {
 }
 
 impl Ask {
-    /// Whether the agent began to run, or wrote.
+    /// Returns true if the agent began to run or wrote.
     pub(super) fn is_answered(&self) -> bool {
         !self.lines.is_empty()
     }
 
-    /// The run that it began.
+    /// Returns the run that it began.
     pub(super) fn run(&self) -> Option<RunId> {
         self.lines.iter().find_map(|line| match line.input {
             Input::Gate { run, .. } => run,
@@ -79,7 +79,7 @@ impl Ask {
         })
     }
 
-    /// The time that it ran out of, unless it did what it was to do all the same, only later.
+    /// Returns the deadline that it missed. `None` if it began or ended after that nevertheless.
     pub(super) fn ran_out(&self) -> Option<RanOut> {
         let has_ended = self.lines.iter().any(|line| matches!(line.input, Input::RunEnded { .. }));
         self.ran_out.filter(|it| match it {
@@ -88,14 +88,14 @@ impl Ask {
         })
     }
 
-    /// Whether the agent said something.
+    /// Returns true if the agent said something.
     pub(super) fn has_reply(&self) -> bool {
         let is_said = |input: &Input| is_reply(input) || matches!(input, Input::Message(_));
         self.lines.iter().any(|line| is_said(&line.input))
     }
 }
 
-/// Whether a run ends with words.
+/// Returns true for the end of a run with words.
 pub(crate) const fn is_reply(input: &Input) -> bool {
     let Input::RunEnded { outcome, .. } = input else { return false };
     matches!(
@@ -104,7 +104,7 @@ pub(crate) const fn is_reply(input: &Input) -> bool {
     )
 }
 
-/// An effect that was settled, beside the triggers: how it went depends on the time, and not on who speaks.
+/// A settled effect that is no trigger. Its result depends on the time, and not on the speaker.
 #[derive(Clone, Debug)]
 pub(super) struct Errand {
     pub(super) at: u64,
@@ -113,7 +113,7 @@ pub(super) struct Errand {
     pub(super) input: Input,
 }
 
-/// The kinds of effects that are settled.
+/// The kinds of effects that need a settlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ErrandKind {
     Members,
@@ -143,7 +143,7 @@ impl ErrandKind {
     }
 }
 
-/// What was said since a person's last word, as one number: who spoke, in order.
+/// The conversation since the newest word of a person, as a hash of the speakers in their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) words: usize,
@@ -151,7 +151,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Takes an accepted message in.
+    /// Adds an accepted message.
     pub(super) fn hear(&mut self, input: &Input) {
         use dirigent_core::{Author, MessageKind};
         let (Input::Message(message) | Input::Addressed { message, .. }) = input else { return };
@@ -167,7 +167,7 @@ impl Said {
         }
     }
 
-    /// Takes an agent's reply in, by the recorded turn from which it is; `None` if it is assumed.
+    /// Adds an agent's reply. `ask` is the recorded turn that it comes from, or `None` if it is assumed.
     pub(super) fn speak(&mut self, ask: Option<usize>) {
         self.mix(ask.map_or(0, |ask| ask as u64 + 1), "");
     }

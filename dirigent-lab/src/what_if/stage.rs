@@ -1,4 +1,4 @@
-//! Plays an evening: gives people's doings and agents' answers to a machine, and follows what it asks for.
+//! Plays an evening. It gives the acts of people and agents to a machine, and carries out the effects.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,26 +18,26 @@ use super::played::{Assumption, Other, OtherWay, Played};
 use super::script::{Ask, ErrandKind, Occasion, Said, is_reply};
 use crate::choices::{BadChoice, RuleChoices};
 
-/// The most milliseconds from a deadline to the recorded look at the clock that noticed it.
+/// The longest delay in milliseconds between a deadline and the recorded tick that noticed it.
 const LATE: u64 = 2_000;
 
-/// The most milliseconds that an evening goes on after its recording.
+/// The longest time in milliseconds that an evening can go on after its recording ends.
 const DAY: u64 = 86_400_000;
 
-/// Names of runs that no recording has.
+/// The first run id for assumed turns. No recording reaches it.
 const RUNS: u64 = 1 << 61;
 
-/// One thing that happens at a time.
+/// An input that is due at a time.
 #[derive(Debug)]
 struct Due {
     at: u64,
     place: usize,
     serial: u64,
     play: Option<usize>,
-    /// How much later than in the recording, in milliseconds.
+    /// The delay against the recording, in milliseconds.
     shift: i64,
     input: Input,
-    /// Noted if the machine lets it happen.
+    /// The assumption behind it, which is noted if the machine accepts the input.
     other: Option<(AgentKey, Other)>,
 }
 
@@ -67,17 +67,17 @@ impl Ord for Due {
     }
 }
 
-/// What an agent does after one trigger.
+/// The acts of an agent after one trigger.
 #[derive(Clone, Copy, Debug)]
 struct Play {
-    /// The recorded turn that it follows.
+    /// The recorded turn that it follows. `None` if it is assumed.
     ask: Option<usize>,
-    /// The rest of it does not happen.
+    /// True if its remaining acts are dropped.
     is_off: bool,
     has_started: bool,
 }
 
-/// Where a played evening is.
+/// An evening while it is played.
 pub(super) struct Playing<'a> {
     evening: &'a Evening,
     choices: &'a RuleChoices,
@@ -184,7 +184,7 @@ impl<'a> Playing<'a> {
         }
     }
 
-    /// The next thing that happens: of the queue, of what came from outside, and of the machine's deadlines.
+    /// Returns the next input from the queue, from outside, or from the machine's deadlines, whichever is due first.
     fn next(&mut self, end: u64) -> Option<Due> {
         while self.queue.peek().is_some_and(|Reverse(due)| self.is_off(due.play)) {
             self.queue.pop();
@@ -212,7 +212,7 @@ impl<'a> Playing<'a> {
         play.and_then(|play| self.plays.get(play)).is_some_and(|play| play.is_off)
     }
 
-    /// When the process looks at the clock for the next deadline: as late as in the recording.
+    /// Returns the time of the tick for the next deadline. It is as late as in the recording.
     fn tick(&self, end: u64, is_last: bool) -> Option<(u64, usize)> {
         let deadline = self.machine.next_deadline()?;
         let due = deadline.at.as_millis();
@@ -233,7 +233,7 @@ impl<'a> Playing<'a> {
         self.ids.rename(&mut input, shift, self.machine.view().newest());
         match &mut input {
             Input::Gate { agent: Some(agent), .. } if play.is_none() => {
-                // It asked in vain of its own accord, and is asked now: the turn that this brings is its answer.
+                // Then it asked by itself and was denied. Now it has a turn anyway, and that turn is its answer.
                 let reason = self.machine.explain(*agent);
                 let was_denied = self.evening.denied.contains(&place);
                 if was_denied && matches!(reason, Reason::YourTurn | Reason::InitiatorPermit) {
@@ -300,7 +300,8 @@ impl<'a> Playing<'a> {
         }
     }
 
-    /// What an agent would still have done in a run that is taken away is not done, unless it did it all the same.
+    /// Drops the remaining acts of an agent if its run is cancelled. If the run was cancelled in the recording, too, they are kept, because
+    /// the agent did them nevertheless.
     fn cancel(&mut self, agent: AgentKey) {
         let Some((play, _)) = self.newest.get(&agent).copied() else { return };
         let Some(play) = self.plays.get_mut(play) else { return };
@@ -308,7 +309,7 @@ impl<'a> Playing<'a> {
         play.is_off |= recorded.is_none_or(|ask| !ask.was_cancelled);
     }
 
-    /// Settles an effect as it was settled around this time. Says whether there was one.
+    /// Settles an effect in the same way as a recorded effect around this time. Returns false if no such effect was recorded.
     fn run_errand(&mut self, now: u64, place: usize, kind: ErrandKind, ticket: Ticket) -> bool {
         let errands = self.evening.errands.get(&kind).map_or(&[][..], Vec::as_slice);
         let later = errands.partition_point(|errand| errand.at <= now);
@@ -333,7 +334,7 @@ impl<'a> Playing<'a> {
         true
     }
 
-    /// Has an agent do what it did on this occasion.
+    /// Schedules the acts of an agent on this occasion.
     fn ask(
         &mut self,
         now: u64,
@@ -355,7 +356,7 @@ impl<'a> Playing<'a> {
             self.taken_after_other_words += usize::from(!is_same);
             self.follow_ask(now, place, ticket, turn, ask, None);
         } else if attempt > 0 {
-            // It is on its way, or does not answer at all.
+            // The agent is on its way, or does not answer at all.
             let at = Timestamp::from_millis(now);
             self.other_ways.push(OtherWay { at, agent, what: Other::AskedAgain });
             self.settle(now, place, ticket);
@@ -389,7 +390,7 @@ impl<'a> Playing<'a> {
         play
     }
 
-    /// The agent's next turn with words, if that is assumed.
+    /// Returns the agent's next recorded turn with words, if the assumption is that it says those.
     fn next_answer(&self, agent: AgentKey) -> Option<usize> {
         if self.assumption == Assumption::Passes {
             return None;
@@ -445,7 +446,7 @@ impl<'a> Playing<'a> {
         }
     }
 
-    /// Has an agent pass.
+    /// Schedules a pass of an agent.
     fn pass(
         &mut self,
         start: u64,
@@ -468,7 +469,7 @@ impl<'a> Playing<'a> {
         self.push_noted(end, place, play, input, other.filter(|_| !begins));
     }
 
-    /// Does what is assumed.
+    /// Schedules an assumed act.
     fn push_noted(
         &mut self,
         at: u64,
@@ -483,7 +484,7 @@ impl<'a> Playing<'a> {
     }
 }
 
-/// How much later something happens now.
+/// Returns the delay of an act, in milliseconds.
 const fn shift(then: u64, now: u64) -> i64 {
     now.cast_signed().wrapping_sub(then.cast_signed())
 }
