@@ -83,7 +83,7 @@ impl Channel<'_> {
     /// so.
     ///
     /// If another process acts for the channel, that process carries out the command, provided that the
-    /// [neighbours](crate::ports::Neighbours) carry commands. This call waits for it for at most
+    /// [neighbours](crate::ports::OtherProcesses) carry commands. This call waits for it for at most
     /// [`SlashCommand::ANSWER_WITHIN`].
     ///
     /// # Cancellation

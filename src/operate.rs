@@ -15,7 +15,7 @@ pub use crate::host::explanation::{Explanation, OutageNote, UnpermittedPosts};
 pub use crate::host::participants::{Missing, Participants};
 pub use crate::host::status::Status;
 pub use crate::ports::creation::{CreatedChannel, Opening};
-pub use crate::ports::write_bar::OwnLacks;
+pub use crate::ports::write_bar::ModeratorLacks;
 pub use crate::room::addressing::AddressedBy;
 pub use crate::room::outbox::entry::{OutboxEntry, PostState};
 pub use crate::runtime::events::{
@@ -23,7 +23,7 @@ pub use crate::runtime::events::{
 };
 pub use crate::runtime::presence::FailedCalls;
 pub use crate::runtime::tally::{PhaseTimes, Request, Tally};
-pub use crate::runtime::twins::Twin;
+pub use crate::runtime::twins::SecondProcess;
 pub use crate::runtime::workers::Work;
 pub use crate::values::call_error::DriverEnd;
 pub use crate::values::summary::{ResultPost, Summary};

@@ -62,6 +62,6 @@ pub use crate::values::mentions::with_mentions;
 #[doc(hidden)]
 pub use crate::values::message::is_post;
 #[doc(hidden)]
-pub use neighbours::{GatewayEvent, Neighbours};
+pub use neighbours::{GatewayEvent, OtherProcesses};
 #[doc(hidden)]
 pub use ownership::Ownership;

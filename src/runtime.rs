@@ -79,22 +79,22 @@ use self::pastes::Pastes;
 use self::recognition::Recognition;
 use self::registry::{Hosted, Registry};
 use self::room_table::RoomTable;
-use self::sight::Sight;
+use self::sight::EventsSeen;
 pub(crate) use self::steps::SpawnCalls;
 use self::store_trouble::StoreTrouble;
 use self::tally::Counts;
 use self::texts::TextBudget;
 use self::timers::Timers;
-use self::twins::Twins;
+use self::twins::SecondProcesses;
 use self::workers::Workers;
 use crate::memory::MemoryIdentities;
-use crate::ports::neighbours::Neighbours;
+use crate::ports::neighbours::OtherProcesses;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::ownership::Ownership;
 use crate::ports::recorder::Recorder;
 use crate::ports::store::ChannelStore;
 use crate::ports::waker::AgentWaker;
-use crate::ports::write_bar::OwnLacks;
+use crate::ports::write_bar::ModeratorLacks;
 use crate::room::Room;
 use crate::room::context::{ChatFacts, Context};
 use crate::runtime::events::{AgentErrorHook, EventOrLag};
@@ -117,7 +117,7 @@ pub(crate) struct Runtime {
     pub(crate) ownership: Option<Arc<dyn Ownership>>,
     arrivals: Arrivals,
     /// Takes events of channels that belong to other processes.
-    pub(crate) neighbours: Option<Arc<dyn Neighbours>>,
+    pub(crate) neighbours: Option<Arc<dyn OtherProcesses>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) waker: OnceLock<Arc<dyn AgentWaker>>,
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
@@ -131,12 +131,12 @@ pub(crate) struct Runtime {
     pub(crate) registry: Arc<Registry>,
     pub(crate) presence: PresenceBoard,
     pastes: Pastes,
-    pub(crate) sight: Sight,
+    pub(crate) sight: EventsSeen,
     pub(crate) store_trouble: StoreTrouble,
     /// Knows whether another process posts with the same accounts.
-    pub(crate) twins: Twins,
+    pub(crate) twins: SecondProcesses,
     /// The permissions that the library's own account lacks, by channel, as the log has said them.
-    pub(crate) lacks: Mutex<HashMap<ChannelId, OwnLacks>>,
+    pub(crate) lacks: Mutex<HashMap<ChannelId, ModeratorLacks>>,
     pub(crate) deferrals: AtomicU64,
     pub(crate) timers: Arc<Timers>,
     pub(crate) events: broadcast::Sender<EventOrLag>,
@@ -199,7 +199,7 @@ pub(crate) struct Parts {
     pub(crate) identities: Option<Arc<dyn IdentityStore>>,
     pub(crate) store: Arc<dyn ChannelStore>,
     pub(crate) ownership: Option<Arc<dyn Ownership>>,
-    pub(crate) neighbours: Option<Arc<dyn Neighbours>>,
+    pub(crate) neighbours: Option<Arc<dyn OtherProcesses>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) waker: Option<Arc<dyn AgentWaker>>,
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
@@ -228,9 +228,9 @@ impl Runtime {
                 Arc::clone(&parts.clock),
                 parts.settings.time_limits.request,
             ),
-            sight: Sight::default(),
+            sight: EventsSeen::default(),
             store_trouble: StoreTrouble::default(),
-            twins: Twins::new(up_since),
+            twins: SecondProcesses::new(up_since),
             lacks: Mutex::default(),
             presence: PresenceBoard::new(parts.settings.hooks.heartbeat, Arc::clone(&parts.clock)),
             discord: parts.discord,

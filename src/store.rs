@@ -7,6 +7,6 @@ pub use crate::record::channel::{
     ChannelRecord, GapFrom, Outgoing, OutgoingPart, ReplyEnd, Revision, StoredChannel, Writer,
 };
 pub use crate::record::discussion::Discussion;
-pub use crate::record::handed::Handed;
+pub use crate::record::handed::ReadMark;
 pub use crate::record::outbox::{OutboxKind, OutboxMessage};
 pub use crate::values::load_error::{Barred, LoadError};

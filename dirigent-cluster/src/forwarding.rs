@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use dirigent::ports::{Carried, ChannelAnswer, ChannelRequest, GatewayEvent, Neighbours};
+use dirigent::ports::{Carried, ChannelAnswer, ChannelRequest, GatewayEvent, OtherProcesses};
 use dirigent::{CallError, ChannelId, Dirigent};
 use dirigent_relay::{Client, HostId, Refused, RelayError};
 use futures_util::future::BoxFuture;
@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 
 use self::heard::is_taken;
 use self::lane::Batch;
-use self::queue::{Queue, ToTell, Told};
+use self::queue::{EventsToSend, Queue, Told};
 use self::waiting::LOOK_AGAIN;
 use crate::Owners;
 use crate::rules::{HeardElsewhere, NotOurs, carry_request, other_owner};
@@ -99,7 +99,7 @@ impl Forwarding {
 }
 
 #[async_trait]
-impl Neighbours for Forwarding {
+impl OtherProcesses for Forwarding {
     fn heard(&self, event: GatewayEvent) {
         let EventForwarder { client, called, .. } = &*self.shared;
         let owner = self.shared.other_owner(event.channel());
@@ -240,8 +240,8 @@ impl ForwardingLink {
 }
 
 /// Gives a channel its events in order, until one is not taken. An error means that the driver has ended.
-async fn tell_in_order(dirigent: &Dirigent, to_tell: ToTell) -> Result<Told, CallError> {
-    let ToTell { channel, round, events } = to_tell;
+async fn tell_in_order(dirigent: &Dirigent, to_tell: EventsToSend) -> Result<Told, CallError> {
+    let EventsToSend { channel, round, events } = to_tell;
     let mut told = Told { channel, round, events: events.len(), taken: 0, is_refused: false };
     for event in events {
         match dirigent.event_here(event.clone()).await {

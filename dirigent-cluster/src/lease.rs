@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 
 use dirigent::ports::{Standing, Timestamp};
 
-pub use self::beat::{AheadRow, HeldShard, LeaseAnswer, LeaseHeartbeat, LeaseRow, Namesake};
+pub use self::beat::{AheadRow, HeldShard, LeaseAnswer, LeaseHeartbeat, LeaseRow, SameName};
 pub use self::shard::{Epoch, Shard, shard_of};
 pub use self::terms::Terms;
 
@@ -49,7 +49,7 @@ pub use self::terms::Terms;
 ///   renewal makes it trusted again, in the same epoch.
 /// * A renewal and a release name shard and epoch. An answer counts only for the attempt that it answers.
 /// * One attempt runs at a time. If its answer is lost, shards that it may have taken do not count as held.
-/// * A process with the name of an earlier one ([`Namesake::Earlier`]) is no member until that one is gone. It takes no
+/// * A process with the name of an earlier one ([`SameName::Earlier`]) is no member until that one is gone. It takes no
 ///   shard, and gives back its own as if they were another's share.
 /// * A row that expires later than now + TTL + margin was written before the database's clock was set back. Its time is
 ///   useless, so it has expired when this process saw it unchanged for TTL + margin by its own clock ([`AheadRow`]). By
@@ -73,7 +73,7 @@ pub struct Leases {
     /// The start of the attempt that renewed the leases last.
     renewed_at: Option<Timestamp>,
     /// Set if another process has this name, by the last answer.
-    namesake: Option<Namesake>,
+    namesake: Option<SameName>,
     /// Others' rows that expire later than a lease can, and when this process first saw each.
     ahead: BTreeMap<AheadRow, Timestamp>,
 }
@@ -156,7 +156,7 @@ impl Leases {
     }
 
     /// Returns whether another process had this name in the last answer, and which of the two came first.
-    pub const fn namesake(&self) -> Option<Namesake> {
+    pub const fn namesake(&self) -> Option<SameName> {
         self.namesake
     }
 
@@ -167,7 +167,7 @@ impl Leases {
 
     /// Returns whether this process waits until an earlier one of its name is gone.
     fn stands_aside(&self) -> bool {
-        self.namesake == Some(Namesake::Earlier)
+        self.namesake == Some(SameName::Earlier)
     }
 
     /// Returns when to call [`next_heartbeat`](Self::next_heartbeat). `None` while an attempt runs, and after the end.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::ChannelId;
-use dirigent::ports::{Carried, ChannelAnswer, ChannelRequest, GatewayEvent, Neighbours};
+use dirigent::ports::{Carried, ChannelAnswer, ChannelRequest, GatewayEvent, OtherProcesses};
 use dirigent_relay::Client;
 
 use crate::Owners;
@@ -48,7 +48,7 @@ impl OwnerRequests {
 }
 
 #[async_trait]
-impl Neighbours for OwnerRequests {
+impl OtherProcesses for OwnerRequests {
     fn heard(&self, _: GatewayEvent) {}
 
     fn reconnected(&self) {}

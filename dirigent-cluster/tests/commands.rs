@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent::command::{CommandAnswer, Invoker, SlashCommand};
 use dirigent::operate::{Explanation, Reason};
-use dirigent::ports::{Carried, ChannelRequest, Neighbours};
+use dirigent::ports::{Carried, ChannelRequest, OtherProcesses};
 use dirigent::{ChannelId, Dirigent, async_trait};
 use dirigent_cluster::Forwarding;
 use dirigent_relay::{CarryError, Client, HostId, InProcess, Keyring, ProcessRole, Relay};

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use dirigent::operate::DiscussionState;
-use dirigent::ports::{Carried, ChannelRequest, Identity, Neighbours};
+use dirigent::ports::{Carried, ChannelRequest, Identity, OtherProcesses};
 use dirigent::snapshot::PhaseKind;
 use dirigent::tools::{Caller, ToolError, Tools};
 use dirigent::{CallError, ChannelId, IdentityStore, Mode, async_trait};

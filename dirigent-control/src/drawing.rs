@@ -36,6 +36,6 @@ mod when;
 
 pub use replay::{Frame, FrameAgent, FrameEvent, FrameState, Replay};
 pub use ring::{Ring, RingSeat, SeatMark};
-pub use score::{Barline, Note, NoteKind, Score, Stave};
+pub use score::{AgentLine, Barline, Note, NoteKind, Score};
 pub use style::{SCRIPT, STYLE, TOKENS};
 pub use what_if::{WhatIf, WhatIfAsked, WhatIfEvening, WhatIfFigure};

@@ -7,7 +7,7 @@ use dirigent_core::{AgentKey, Mode, Reason};
 
 use super::{CommandAnswer, CommandCall, ELSEWHERE, NOT_RUNNING, UNREADABLE};
 use crate::host::status::Status;
-use crate::ports::write_bar::OwnLacks;
+use crate::ports::write_bar::ModeratorLacks;
 use crate::room::directory::Directory;
 use crate::text::plain::{NAME_CHARS_MAX, shown};
 use crate::values::mentions::mentioned;
@@ -82,7 +82,7 @@ impl CommandCall<'_> {
                     let here = here.with_names(|agent| name(&directory, agent));
                     // The explanation of each agent says what the moderator lacks. If no agent is listed, it is said
                     // here.
-                    let own = if agents.is_empty() { here.moderator } else { OwnLacks::NONE };
+                    let own = if agents.is_empty() { here.moderator } else { ModeratorLacks::NONE };
                     let more = [here.missing_in_words(), own.to_string()];
                     lines.extend(more.into_iter().filter(|more| !more.is_empty()));
                 }

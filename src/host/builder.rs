@@ -13,7 +13,7 @@ use crate::host::handle::Dirigent;
 use crate::memory::MemoryChannels;
 use crate::ports::clock::SystemClock;
 use crate::ports::into_shared::IntoShared;
-use crate::ports::neighbours::Neighbours;
+use crate::ports::neighbours::OtherProcesses;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::ownership::Ownership;
 use crate::ports::recorder::Recorder;
@@ -135,7 +135,7 @@ impl Builder {
     /// Sets where events go if another process acts for their channel. You need it if your processes hear different
     /// events, for example because each one has some of the gateway's shards. By default such events are dropped.
     #[must_use]
-    pub fn neighbours(mut self, neighbours: impl IntoShared<dyn Neighbours>) -> Self {
+    pub fn neighbours(mut self, neighbours: impl IntoShared<dyn OtherProcesses>) -> Self {
         self.parts.neighbours = Some(neighbours.into_shared());
         self
     }

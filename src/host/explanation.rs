@@ -8,10 +8,10 @@ use dirigent_core::Reason;
 
 use crate::AgentId;
 use crate::host::participants::NOT_SEEN;
-use crate::ports::write_bar::{OwnLacks, WriteBar};
+use crate::ports::write_bar::{ModeratorLacks, WriteBar};
 use crate::room::addressing::AddressedBy;
 use crate::runtime::presence::FailedCalls;
-use crate::runtime::twins::Twin;
+use crate::runtime::twins::SecondProcess;
 use crate::values::error::PostFailure;
 
 /// An explanation why an agent may, or may not, speak now, and what would change that. `Display` says it in words, and
@@ -69,7 +69,7 @@ pub struct Explanation {
     /// intent. Such messages wake no agent.
     pub sees_no_content: bool,
     /// Another process that posts here with the same tokens and shares no store with this one, if one was noticed.
-    pub twin: Option<Twin>,
+    pub twin: Option<SecondProcess>,
     /// The process that acts for the channel, if it is another one and its name is known.
     pub owner: Option<Arc<str>>,
     /// `true` if the channel keeps turns and the agent was missing among those that see it, when the list was read
@@ -81,7 +81,7 @@ pub struct Explanation {
     /// The time after which that ends by itself, if no event ends it before.
     pub bar_ends_in: Option<Duration>,
     /// The permissions that the library's own account lacks here. It needs them to tell agents of their turns.
-    pub moderator: OwnLacks,
+    pub moderator: ModeratorLacks,
 }
 
 /// The messages that an observed agent wrote outside of its turn.
@@ -205,7 +205,7 @@ impl Explanation {
             is_absent: false,
             bar: None,
             bar_ends_in: None,
-            moderator: OwnLacks::NONE,
+            moderator: ModeratorLacks::NONE,
         }
     }
 
@@ -354,7 +354,7 @@ impl fmt::Display for Explanation {
             f.write_str(" But the library does not call it: ")?;
             self.tell_bar(f)?;
         }
-        if self.moderator != OwnLacks::NONE {
+        if self.moderator != ModeratorLacks::NONE {
             write!(f, " {}", self.moderator)?;
         }
         // In an outage the time of a turn stands still, so none is named.

@@ -35,7 +35,7 @@ impl Dirigent {
         Ok(())
     }
 
-    /// Reports that another process ([`Neighbours`](crate::ports::Neighbours)) may have lost events. The library then
+    /// Reports that another process ([`OtherProcesses`](crate::ports::OtherProcesses)) may have lost events. The library then
     /// reads what it missed from the chat, as after [`reconnected`](Self::reconnected). Lost connections of this
     /// process stay lost, and the report is not passed on to other processes.
     ///
@@ -171,7 +171,7 @@ impl Dirigent {
         self.heard(GatewayEvent::ThreadSeen { thread, parent }).await
     }
 
-    /// Reports an event that another process ([`Neighbours`](crate::ports::Neighbours)) heard in a channel of this
+    /// Reports an event that another process ([`OtherProcesses`](crate::ports::OtherProcesses)) heard in a channel of this
     /// process. The effect is that of an event from your own gateway, except that it is not passed on.
     ///
     /// # Errors

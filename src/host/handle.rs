@@ -165,7 +165,7 @@ impl Dirigent {
     }
 
     /// Waits until this process gives way to another process, one that posts with the same tokens and began earlier
-    /// ([`Twin`](crate::operate::Twin)). Returns a channel in which this happens. It returns at once if it already
+    /// ([`SecondProcess`](crate::operate::SecondProcess)). Returns a channel in which this happens. It returns at once if it already
     /// happens.
     ///
     /// You need not end the process then, because it grants no turns there until the other process has not posted for

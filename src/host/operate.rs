@@ -9,7 +9,7 @@ use crate::host::participants::Participants;
 use crate::ports::creation::CreatedChannel;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::request::{ChannelAnswer, ChannelRequest};
-use crate::ports::write_bar::OwnLacks;
+use crate::ports::write_bar::ModeratorLacks;
 use crate::runtime::cell::Awaited;
 use crate::values::summary::{ResultPost, Summary};
 use crate::{AgentId, CallError, Channel, Dirigent};
@@ -45,7 +45,9 @@ impl Channel<'_> {
         // If the list does not arrive in time, the answer says that it is not known yet.
         let _ = runtime.within(LIST_WAIT, room.wait_for(Awaited::Members)).await;
         let here = self.participants().await?;
-        if mode.keeps_turns() && !(here.missing.is_empty() && here.moderator == OwnLacks::NONE) {
+        if mode.keeps_turns()
+            && !(here.missing.is_empty() && here.moderator == ModeratorLacks::NONE)
+        {
             tracing::warn!(channel = %self.id, %mode, "{here}");
         } else if mode.keeps_turns() {
             tracing::info!(channel = %self.id, %mode, "{here}");
@@ -65,7 +67,7 @@ impl Channel<'_> {
 
     /// Records a channel that was just created, with its mode. The record is stored durably when the call returns. If
     /// another process acts for the channel, that process records it, provided that the
-    /// [neighbours](crate::ports::Neighbours) carry requests.
+    /// [neighbours](crate::ports::OtherProcesses) carry requests.
     ///
     /// # Errors
     ///
@@ -227,7 +229,7 @@ impl Channel<'_> {
     /// Concludes a discussion, as its initiator. The discussion is archived, and the summary, or its path, is posted in
     /// the callback channel. The end is stored durably when the call returns, and the answer says whether the summary
     /// is posted already. If another process acts for the channel, that process concludes it, provided that the
-    /// [neighbours](crate::ports::Neighbours) carry requests.
+    /// [neighbours](crate::ports::OtherProcesses) carry requests.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use std::fmt;
 
 use dirigent_core::view::Seat;
 
-use crate::ports::write_bar::{OwnLacks, WriteBar};
+use crate::ports::write_bar::{ModeratorLacks, WriteBar};
 use crate::room::Room;
 use crate::room::directory::Directory;
 use crate::runtime::Runtime;
@@ -40,7 +40,7 @@ pub struct Participants {
     /// The registered agents that take no turns, because they do not see the channel or may not write in it.
     pub missing: Vec<Missing>,
     /// The permissions that the library's own account lacks here.
-    pub moderator: OwnLacks,
+    pub moderator: ModeratorLacks,
 }
 
 /// A registered agent that takes no turns in a channel.

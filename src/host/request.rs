@@ -23,7 +23,7 @@ use crate::values::summary::{ResultPost, Summary};
 use crate::{AgentId, CallError, Channel, ChannelId, Dirigent, MessageId};
 
 impl Dirigent {
-    /// Carries out a request of another process ([`Neighbours`](crate::ports::Neighbours)) to a channel of this
+    /// Carries out a request of another process ([`OtherProcesses`](crate::ports::OtherProcesses)) to a channel of this
     /// process. The other process waits for the answer for the time `within`. The request is not passed on to a third
     /// process.
     ///

@@ -11,14 +11,14 @@ use dirigent_core::{
 
 use crate::host::explanation::{Explanation, OutageNote, UnpermittedPosts};
 use crate::ports::ownership::Standing;
-use crate::ports::write_bar::{OwnLacks, WriteBar};
+use crate::ports::write_bar::{ModeratorLacks, WriteBar};
 use crate::room::Room;
 use crate::room::look::{Look, Outage};
 use crate::runtime::Runtime;
 use crate::runtime::events::{ChannelEvent, Events};
 use crate::runtime::presence::FailedCalls;
 use crate::runtime::tally::Tally;
-use crate::runtime::twins::Twin;
+use crate::runtime::twins::SecondProcess;
 use crate::values::identity::Identity;
 use crate::values::load_error::Barred;
 use crate::{AgentId, CallError, Channel, ChannelId, Dirigent};
@@ -99,7 +99,7 @@ pub struct Status {
     /// Discord's message-content intent. Such messages wake no agent.
     pub sees_no_content: bool,
     /// Another process that posts here with the same tokens and shares no store with this one, if one was noticed.
-    pub twin: Option<Twin>,
+    pub twin: Option<SecondProcess>,
     /// The number of messages of the discussion itself, which are its guide and its result, that this process no longer
     /// tries to post. The chat refused them. A restart tries them once more. [`discussion`](Channel::discussion) lists
     /// them.
@@ -178,7 +178,7 @@ impl Channel<'_> {
         let keeps_turns = view.mode().keeps_turns();
         let bar = runtime.write_bar(self.id, runtime.registry.directory().user(key));
         let bar = bar.filter(|_| keeps_turns);
-        let moderator = if keeps_turns { runtime.own_lacks(self.id) } else { OwnLacks::NONE };
+        let moderator = if keeps_turns { runtime.own_lacks(self.id) } else { ModeratorLacks::NONE };
         // If another process acts for the channel, or may soon, the time that the machine names may not hold.
         let goes_on_at = look.goes_on_at(&machine).filter(|_| standing.is_none());
         Ok(Explanation {

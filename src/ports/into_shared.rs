@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ports::neighbours::Neighbours;
+use crate::ports::neighbours::OtherProcesses;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::ownership::Ownership;
 use crate::ports::recorder::Recorder;
@@ -61,7 +61,7 @@ parts!(
     Clock,
     DiscordApi,
     IdentityStore,
-    Neighbours,
+    OtherProcesses,
     Orchestrator,
     Ownership,
     Recorder

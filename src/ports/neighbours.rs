@@ -105,13 +105,13 @@ impl GatewayEvent {
 ///
 /// ```
 /// use std::sync::Mutex;
-/// use dirigent::ports::{GatewayEvent, Neighbours};
+/// use dirigent::ports::{GatewayEvent, OtherProcesses};
 ///
 /// /// Keeps what is to be carried.
 /// #[derive(Default)]
 /// struct Queue(Mutex<Vec<GatewayEvent>>);
 ///
-/// impl Neighbours for Queue {
+/// impl OtherProcesses for Queue {
 ///     fn heard(&self, event: GatewayEvent) {
 ///         self.0.lock().unwrap().push(event);
 ///     }
@@ -120,7 +120,7 @@ impl GatewayEvent {
 /// }
 /// ```
 #[async_trait]
-pub trait Neighbours: Send + Sync + 'static {
+pub trait OtherProcesses: Send + Sync + 'static {
     /// Takes an event of a channel that another process acts for. If it is unknown whether one does, keep the event
     /// until one does, which may be this process ([`Standing::acts`](super::ownership::Standing::acts)). Return at
     /// once. You may deliver an event twice, but keep the order within a channel if you can.

@@ -50,14 +50,14 @@ pub(crate) trait Surroundings: Send + Sync {
 
 /// The source of a turn's surroundings.
 #[derive(Clone)]
-pub(super) enum Around {
+pub(super) enum SurroundingsSource {
     /// The driver that gave the turn.
     Driver(Weak<dyn Surroundings>),
     /// The data that a test gave.
     Given(Arc<Given>),
 }
 
-impl Around {
+impl SurroundingsSource {
     /// Returns the data of a test with a change.
     pub(super) fn given(&self, change: impl FnOnce(&mut Given)) -> Self {
         let mut given = match self {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use dirigent_core::{MessageId, TurnId};
 
 use super::identity::Identity;
-use super::surroundings::{Around, Surroundings, TRANSCRIPT_MAX, briefing};
+use super::surroundings::{Surroundings, SurroundingsSource, TRANSCRIPT_MAX, briefing};
 use super::turn_link::TurnLink;
 use crate::values::embed::Embed;
 use crate::values::error::{ApiError, ErrorKind, PostFailure};
@@ -43,7 +43,7 @@ pub struct Turn {
     late: Option<Box<Late>>,
     repeated: bool,
     link: Arc<TurnLink>,
-    around: Around,
+    around: SurroundingsSource,
 }
 
 /// The answer of an agent, as far as it can be delivered. Its `Debug` output contains no text.
@@ -84,7 +84,7 @@ impl Turn {
     /// Creates a turn for a test of an agent. It is the first attempt, with no missed message, no other agent and an
     /// empty transcript. The methods that begin with `with` add to it.
     pub fn new(channel: ChannelId, agent: AgentId, turn: TurnId) -> Self {
-        let given = Around::Given(Arc::default());
+        let given = SurroundingsSource::Given(Arc::default());
         called(channel, agent, Some(turn), Arc::default(), given)
     }
 
@@ -98,7 +98,7 @@ impl Turn {
         link: Arc<TurnLink>,
         around: Weak<dyn Surroundings>,
     ) -> Self {
-        let called = called(channel, agent, turn, link, Around::Driver(around));
+        let called = called(channel, agent, turn, link, SurroundingsSource::Driver(around));
         Self { newest, missed, left_out, late, ..called }
     }
 
@@ -205,8 +205,8 @@ impl Turn {
     /// account is 0.
     pub fn me(&self) -> Identity {
         let known = match &self.around {
-            Around::Given(given) => given.agents.first().cloned(),
-            Around::Driver(driver) => {
+            SurroundingsSource::Given(given) => given.agents.first().cloned(),
+            SurroundingsSource::Driver(driver) => {
                 driver.upgrade().and_then(|driver| driver.identity(&self.agent))
             }
         };
@@ -220,8 +220,8 @@ impl Turn {
     /// Returns the other agents that take turns in this channel now, in their speaking order.
     pub fn others(&self) -> Vec<Identity> {
         let mut agents = match &self.around {
-            Around::Given(given) => given.agents.clone(),
-            Around::Driver(driver) => {
+            SurroundingsSource::Given(given) => given.agents.clone(),
+            SurroundingsSource::Driver(driver) => {
                 driver.upgrade().map_or_else(Vec::new, |driver| driver.present(self.channel))
             }
         };
@@ -266,8 +266,8 @@ impl Turn {
             return Cow::Borrowed(text);
         }
         let is_called = |agent: &Identity| match &self.around {
-            Around::Given(_) => true,
-            Around::Driver(driver) => {
+            SurroundingsSource::Given(_) => true,
+            SurroundingsSource::Driver(driver) => {
                 driver.upgrade().is_some_and(|driver| driver.is_mentionable(&agent.agent_id))
             }
         };
@@ -287,8 +287,8 @@ impl Turn {
     /// contains it, too.
     pub fn guide(&self) -> Option<String> {
         match &self.around {
-            Around::Given(given) => given.guide.clone(),
-            Around::Driver(driver) => driver.upgrade()?.guide(self.channel),
+            SurroundingsSource::Given(given) => given.guide.clone(),
+            SurroundingsSource::Driver(driver) => driver.upgrade()?.guide(self.channel),
         }
     }
 
@@ -329,11 +329,11 @@ impl Turn {
             return Ok(Vec::new());
         }
         match &self.around {
-            Around::Given(given) => {
+            SurroundingsSource::Given(given) => {
                 let first = given.history.len().saturating_sub(limit);
                 Ok(given.history.iter().skip(first).cloned().collect())
             }
-            Around::Driver(driver) => match driver.upgrade() {
+            SurroundingsSource::Driver(driver) => match driver.upgrade() {
                 Some(driver) => driver.transcript(self.channel, limit).await,
                 None => Err(ApiError::new(ErrorKind::Unavailable)),
             },
@@ -349,8 +349,8 @@ impl Turn {
     /// fails with `Unsupported`.
     pub async fn file(&self, file: &Attachment, max: usize) -> Result<Vec<u8>, ApiError> {
         match &self.around {
-            Around::Given(_) => Err(ApiError::new(ErrorKind::Unsupported)),
-            Around::Driver(driver) => match driver.upgrade() {
+            SurroundingsSource::Given(_) => Err(ApiError::new(ErrorKind::Unsupported)),
+            SurroundingsSource::Driver(driver) => match driver.upgrade() {
                 Some(driver) => driver.file(file.clone(), max).await,
                 None => Err(ApiError::new(ErrorKind::Unavailable)),
             },
@@ -448,8 +448,10 @@ impl Turn {
     pub fn time_left(&self) -> Option<Duration> {
         match &self.around {
             _ if self.is_cancelled() => Some(Duration::ZERO),
-            Around::Given(_) => None,
-            Around::Driver(driver) => driver.upgrade()?.time_left(self.channel, &self.agent),
+            SurroundingsSource::Given(_) => None,
+            SurroundingsSource::Driver(driver) => {
+                driver.upgrade()?.time_left(self.channel, &self.agent)
+            }
         }
     }
 
@@ -458,12 +460,12 @@ impl Turn {
     /// the current turn goes on, and no turn follows.
     pub fn report_cost(&self, cost: u64) {
         match &self.around {
-            Around::Driver(driver) => {
+            SurroundingsSource::Driver(driver) => {
                 if let Some(driver) = driver.upgrade() {
                     driver.report_cost(self.channel, cost);
                 }
             }
-            Around::Given(_) => {}
+            SurroundingsSource::Given(_) => {}
         }
     }
 
@@ -555,7 +557,7 @@ const fn called(
     agent: AgentId,
     turn: Option<TurnId>,
     link: Arc<TurnLink>,
-    around: Around,
+    around: SurroundingsSource,
 ) -> Turn {
     let (number, reminded) = match turn {
         Some(number) => (number, false),

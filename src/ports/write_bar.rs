@@ -98,29 +98,29 @@ impl fmt::Display for WriteBar {
 /// is known to be missing. `Display` says them in sentences, with what you can do, and is empty if none is known.
 ///
 /// ```
-/// use dirigent::operate::OwnLacks;
+/// use dirigent::operate::ModeratorLacks;
 /// use dirigent::ports::WriteBar;
 ///
-/// let mut lacks = OwnLacks::default();
+/// let mut lacks = ModeratorLacks::default();
 /// assert_eq!(lacks.to_string(), "");
 /// lacks.write_bar = Some(WriteBar::NoSend);
 /// assert!(lacks.to_string().starts_with("The moderator may not write here: give it Send Messages."));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct OwnLacks {
+pub struct ModeratorLacks {
     /// The reason why the moderator cannot write. It has to post triggers and notices.
     pub write_bar: Option<WriteBar>,
     /// `true` if the moderator may not read the history.
     pub is_history_hidden: bool,
 }
 
-impl OwnLacks {
+impl ModeratorLacks {
     /// The value if no permission is known to be missing.
     pub(crate) const NONE: Self = Self { write_bar: None, is_history_hidden: false };
 }
 
-impl fmt::Display for OwnLacks {
+impl fmt::Display for ModeratorLacks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(bar) = self.write_bar {
             let (what, remedy) = (bar.what(), bar.remedy());

@@ -7,7 +7,7 @@ use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, MessageId, RunId, Snapshot, Timestamp, TurnId};
 
 use crate::record::discussion::Discussion;
-use crate::record::handed::Handed;
+use crate::record::handed::ReadMark;
 use crate::record::outbox::OutboxMessage;
 use crate::values::extras::Extras;
 use crate::values::message::Nonce;
@@ -75,7 +75,7 @@ pub struct ChannelRecord {
     /// The marks of agents. An agent has no mark here if it got everything up to [`heard`](Self::heard) and the
     /// channel's newest message. While there is something [`unserved`](Self::unserved), all agents that got anything
     /// have one.
-    pub handed: Vec<Handed>,
+    pub handed: Vec<ReadMark>,
     /// Messages of people that no turn has taken yet, or that did not fit into one. The channel does not become dormant
     /// while there are any.
     pub unserved: Option<Span>,

@@ -15,15 +15,15 @@ pub(crate) const OWED_MAX: usize = 256;
 /// ```
 /// use dirigent::MessageId;
 /// use dirigent::snapshot::AgentKey;
-/// use dirigent::store::Handed;
+/// use dirigent::store::ReadMark;
 ///
-/// let handed = Handed { until: Some(MessageId::new(7)), ..Handed::new(AgentKey::new(1)) };
+/// let handed = ReadMark { until: Some(MessageId::new(7)), ..ReadMark::new(AgentKey::new(1)) };
 /// assert!(handed.includes(MessageId::new(5)));
 /// assert!(!handed.includes(MessageId::new(8)));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
-pub struct Handed {
+pub struct ReadMark {
     /// The agent.
     pub agent: AgentKey,
     /// The last message up to which the agent got every message, except for those in [`owed`](Self::owed). `None` if it
@@ -37,7 +37,7 @@ pub struct Handed {
     pub ahead: Vec<MessageId>,
 }
 
-impl Handed {
+impl ReadMark {
     /// Creates the mark of an agent that got no message.
     pub const fn new(agent: AgentKey) -> Self {
         Self { agent, until: None, owed: Vec::new(), ahead: Vec::new() }
@@ -135,9 +135,9 @@ mod tests {
         Span { first: MessageId::new(first), last: MessageId::new(last) }
     }
 
-    fn handed(until: u64, owed: &[Span]) -> Handed {
+    fn handed(until: u64, owed: &[Span]) -> ReadMark {
         let until = Some(MessageId::new(until));
-        Handed { until, owed: owed.to_vec(), ..Handed::new(AgentKey::new(1)) }
+        ReadMark { until, owed: owed.to_vec(), ..ReadMark::new(AgentKey::new(1)) }
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_copy_is_the_same_whatever_it_was() {
         let ahead = vec![MessageId::new(95)];
-        let all = [handed(90, &[]), handed(7, &[span(1, 2)]), Handed { ahead, ..handed(9, &[]) }];
+        let all = [handed(90, &[]), handed(7, &[span(1, 2)]), ReadMark { ahead, ..handed(9, &[]) }];
         for (one, other) in all.iter().flat_map(|one| all.iter().map(move |other| (one, other))) {
             let mut copy = one.clone();
             copy.copy(other);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
 
 use super::attempts::Failure;
-use super::inbox::Brought;
+use super::inbox::TurnMessages;
 use crate::ChatMessage;
 use crate::ports::discord::{HistoryRequest, Post};
 use crate::ports::store::Commit;
@@ -67,7 +67,7 @@ pub(crate) struct CallRequest {
     pub(crate) run: RunId,
     pub(crate) attempt: u8,
     pub(crate) newest: Option<MessageId>,
-    pub(crate) brought: Brought,
+    pub(crate) brought: TurnMessages,
     pub(crate) late: Option<Box<Late>>,
     /// `true` if its newest reply only repeated what was said.
     pub(crate) repeated: bool,
@@ -81,7 +81,7 @@ pub(crate) struct WakeRequest {
     pub(crate) turn: TurnId,
     pub(crate) attempt: u8,
     pub(crate) newest: Option<MessageId>,
-    pub(crate) brought: Brought,
+    pub(crate) brought: TurnMessages,
     pub(crate) repeated: bool,
     pub(crate) deferral: Option<DeferralKey>,
 }

@@ -19,7 +19,7 @@ use super::overrun::Overruns;
 use super::reads::Reads;
 use super::reply::{ReplyDelivery, WithdrawnReply};
 use super::requests::Requests;
-use super::voice::{Summons, VoiceItem, VoiceLane};
+use super::voice::{PostItem, PostQueue, TriggerState};
 use crate::values::message::Nonce;
 
 #[derive(Debug, Default)]
@@ -29,8 +29,8 @@ pub(super) struct Active {
     pub(super) reply: Option<ReplyDelivery>,
     /// A withdrawn reply. It goes back to its agent once the outcome of its part in progress is known.
     pub(super) withdrawn: Option<Box<WithdrawnReply>>,
-    pub(super) voice: VoiceLane,
-    pub(super) summons: Summons,
+    pub(super) voice: PostQueue,
+    pub(super) summons: TriggerState,
     /// `None` until a message is deleted for the first time.
     pub(super) cleanup: Option<Box<Cleanup>>,
     pub(super) reads: Reads,
@@ -59,10 +59,10 @@ impl Active {
             withdrawn.told_of(nonce, author, message);
         }
         let poster = match self.voice.head() {
-            Some(VoiceItem::Reply) => {
+            Some(PostItem::Reply) => {
                 self.reply.as_ref().map(|reply| Author::Agent(reply.stored().agent))
             }
-            Some(VoiceItem::Effect(..) | VoiceItem::Answer) => Some(Author::Moderator),
+            Some(PostItem::Effect(..) | PostItem::Answer) => Some(Author::Moderator),
             None => None,
         };
         // The author is compared, because any account can post with a nonce that it has seen. Such a post once counted
@@ -89,11 +89,11 @@ impl Active {
         // While one post is in progress the head offers no other, because posts of a channel stay in order.
         let voice = !self.voice.is_under_way()
             && match self.voice.head() {
-                Some(VoiceItem::Effect(_, stamp)) => is_stored(stamp),
-                Some(VoiceItem::Reply) => {
+                Some(PostItem::Effect(_, stamp)) => is_stored(stamp),
+                Some(PostItem::Reply) => {
                     self.reply.as_ref().is_none_or(|reply| is_stored(reply.stamp()))
                 }
-                Some(VoiceItem::Answer) => true,
+                Some(PostItem::Answer) => true,
                 None => false,
             };
         let consult = self.consult.as_ref().is_some_and(|consult| consult.under_way.is_none());
@@ -188,7 +188,7 @@ impl Active {
     pub(super) fn withdraw_question(&mut self) {
         if let Some(consult) = self.consult.take() {
             self.signals.extend(consult.under_way.map(Signal::DropConsult));
-            self.voice.withdraw(VoiceItem::Answer);
+            self.voice.withdraw(PostItem::Answer);
         }
     }
 

@@ -13,7 +13,7 @@ use super::doorway::{Doorway, Offer};
 use super::recollection::own_message;
 use super::reply::{is_of_files, messages_of};
 use super::step::Step;
-use super::voice::VoiceItem;
+use super::voice::PostItem;
 use crate::admission::{Claim, ClaimKind};
 use crate::ports::discord::{Mentions, Post};
 use crate::values::extras::Extras;
@@ -112,7 +112,7 @@ impl Step<'_> {
                     self.question_over(Settlement::Done { message: None });
                 } else {
                     // It goes before what stands in the lane, because the turn of the agent waits for it.
-                    self.lanes.voice.push_front(VoiceItem::Answer);
+                    self.lanes.voice.push_front(PostItem::Answer);
                 }
             }
             ConsultAnswer::Pass => self.question_over(Settlement::Done { message: None }),
@@ -128,7 +128,7 @@ impl Step<'_> {
     }
 
     fn question_over(&mut self, settlement: Settlement) {
-        self.lanes.voice.withdraw(VoiceItem::Answer);
+        self.lanes.voice.withdraw(PostItem::Answer);
         if let Some(consult) = self.lanes.consult.take() {
             self.turns.settle(self.cx, self.now, consult.ticket, settlement);
         }

@@ -5,7 +5,7 @@ use dirigent_core::{AgentKey, Input, MessageId, Outcome as Run, RunId, Settlemen
 use super::action::{Account, ActionId, AgentAnswer, Outcome, Purpose};
 use super::attempts::Trouble;
 use super::step::Step;
-use super::voice::VoiceItem;
+use super::voice::PostItem;
 use crate::admission::{Admitted, Claim, ClaimKind};
 use crate::record::channel::StoredChannel;
 
@@ -118,9 +118,9 @@ impl Step<'_> {
             (Err(failure), None) => failure,
         };
         match head {
-            Some(VoiceItem::Reply) => self.part_failed(&failure),
-            Some(VoiceItem::Answer) => self.answer_failed(&failure),
-            Some(VoiceItem::Effect(effect, _)) => self.effect_failed(effect, &failure),
+            Some(PostItem::Reply) => self.part_failed(&failure),
+            Some(PostItem::Answer) => self.answer_failed(&failure),
+            Some(PostItem::Effect(effect, _)) => self.effect_failed(effect, &failure),
             None => {}
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, TurnId};
 
-use super::inbox::{Bounds, Brought, Handout};
+use super::inbox::{Bounds, Handout, TurnMessages};
 use super::step::Step;
 use crate::ChatMessage;
 
@@ -41,7 +41,7 @@ impl Step<'_> {
         }
     }
 
-    pub(super) fn hand_out(&mut self, handout: Handout) -> Brought {
+    pub(super) fn hand_out(&mut self, handout: Handout) -> TurnMessages {
         self.lanes.reads.handed();
         self.lanes.inbox.handed(handout)
     }

@@ -6,11 +6,11 @@ use dirigent_core::config::AGENTS_MAX;
 use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, MessageId, Tail, TurnId};
 
-use super::talk::Talk;
+use super::talk::RepetitionMemory;
 use super::texts::Texts;
 use crate::ports::turn::{Late, Said};
 use crate::record::channel::Outgoing;
-use crate::record::handed::{Handed, next};
+use crate::record::handed::{ReadMark, next};
 use crate::values::embed::Embed;
 use crate::values::error::PostFailure;
 use crate::values::extras::Extras;
@@ -41,13 +41,13 @@ pub(crate) struct Inbox {
     late: Vec<(AgentKey, Box<Late>)>,
     /// The agents with a newest reply that the chat refused, with the failure and the text.
     refused: Vec<(AgentKey, PostFailure, Said)>,
-    pub(super) talk: Talk,
+    pub(super) talk: RepetitionMemory,
 }
 
 /// An agent that gets messages.
 #[derive(Debug)]
 struct Reader {
-    handed: Handed,
+    handed: ReadMark,
     /// `true` if the library passes it messages. An agent that reads the channel itself only has a place in the list.
     is_met: bool,
     /// `true` if it takes turns in the channel now.
@@ -67,7 +67,7 @@ struct Reader {
 #[derive(Debug)]
 struct Before {
     turn: TurnId,
-    handed: Handed,
+    handed: ReadMark,
 }
 
 /// What an agent has got with its turn.
@@ -75,7 +75,7 @@ struct Before {
 struct UnderWay {
     turn: TurnId,
     /// What it will have got once the turn has ended well.
-    next: Handed,
+    next: ReadMark,
     /// People's messages that it took while it ran.
     taken: Vec<MessageId>,
     /// People's messages that it was called with.
@@ -84,13 +84,13 @@ struct UnderWay {
 }
 
 impl Reader {
-    fn new(handed: Handed) -> Self {
+    fn new(handed: ReadMark) -> Self {
         let (before, under_way, failing) = (None, None, Vec::new());
         let (is_met, is_listed, is_cut, given_up) = (true, true, false, 0);
         Self { handed, is_met, is_listed, under_way, before, is_cut, failing, given_up }
     }
 
-    fn all_handed(&mut self) -> impl Iterator<Item = &mut Handed> {
+    fn all_handed(&mut self) -> impl Iterator<Item = &mut ReadMark> {
         let under_way = self.under_way.as_mut().map(|under_way| &mut under_way.next);
         let before = self.before.as_mut().map(|before| &mut before.handed);
         under_way.into_iter().chain(before).chain([&mut self.handed])
@@ -135,7 +135,7 @@ pub(crate) struct Bounds {
 
 /// The messages that a turn brings its agent.
 #[derive(Debug, Default)]
-pub(crate) struct Brought {
+pub(crate) struct TurnMessages {
     pub(crate) messages: Vec<Arc<ChatMessage>>,
     /// The number of people's messages that the agent will never get.
     pub(crate) lost: usize,
@@ -148,9 +148,9 @@ pub(crate) struct Brought {
 pub(crate) struct Handout {
     agent: AgentKey,
     turn: TurnId,
-    next: Handed,
+    next: ReadMark,
     is_cut: bool,
-    pub(super) brought: Brought,
+    pub(super) brought: TurnMessages,
 }
 
 /// The messages that are found for an agent, oldest first, until there are enough.
@@ -244,7 +244,7 @@ fn length(message: &Arc<ChatMessage>) -> usize {
 impl Inbox {
     /// Creates the inbox of a channel from its record, in which these agents take turns.
     pub(crate) fn restored(
-        handed: Vec<Handed>,
+        handed: Vec<ReadMark>,
         unserved: Option<Span>,
         newest: Option<MessageId>,
         listed: impl Iterator<Item = AgentKey>,
@@ -258,7 +258,7 @@ impl Inbox {
         let mut readers: Vec<_> = handed.into_iter().map(Reader::new).collect();
         for agent in listed {
             if readers.iter().all(|reader| reader.handed.agent != agent) {
-                let handed = Handed { until, ..Handed::new(agent) };
+                let handed = ReadMark { until, ..ReadMark::new(agent) };
                 readers.push(Reader { is_met: false, is_listed: false, ..Reader::new(handed) });
             }
         }
@@ -354,7 +354,7 @@ impl Inbox {
         self.begin(None);
         self.late.clear();
         self.refused.clear();
-        self.talk = Talk::default();
+        self.talk = RepetitionMemory::default();
     }
 
     /// Drops all texts, because memory is short.
@@ -393,11 +393,11 @@ impl Inbox {
         if let Some(unserved) = self.unserved {
             until = until.min(unserved.first.get().checked_sub(1).map(MessageId::new));
         }
-        self.readers.push(Reader::new(Handed { until, ..Handed::new(agent) }));
+        self.readers.push(Reader::new(ReadMark { until, ..ReadMark::new(agent) }));
         self.readers.len() - 1
     }
 
-    fn has_all_after(&self, handed: &Handed) -> bool {
+    fn has_all_after(&self, handed: &ReadMark) -> bool {
         let has_owed = || handed.owed.iter().all(|span| self.texts.has_all(*span));
         self.texts.reach() <= handed.until && has_owed()
     }
@@ -422,7 +422,7 @@ impl Inbox {
         gives_up: bool,
     ) -> Result<Handout, Span> {
         let at = self.meet(agent);
-        let (reader, new) = (self.readers.get(at), Handed::new(agent));
+        let (reader, new) = (self.readers.get(at), ReadMark::new(agent));
         let (handed, done_without) = match reader {
             Some(reader) => (&reader.handed, reader.given_up),
             None => (&new, 0),
@@ -442,7 +442,7 @@ impl Inbox {
     /// Finds the messages after those that an agent got. `lost` is how many of people's messages it does without.
     fn search(
         &self,
-        handed: &Handed,
+        handed: &ReadMark,
         turn: TurnId,
         own: Option<UserId>,
         bounds: Bounds,
@@ -455,14 +455,19 @@ impl Inbox {
         let Search { mut found, unread, lost, .. } = search;
         let (left_out, is_cut) = (found.fit(), found.is_over);
         let next = self.after_handout(handed, unread, found.newest_word.filter(|_| is_cut));
-        let brought = Brought { messages: found.messages, lost, left_out };
+        let brought = TurnMessages { messages: found.messages, lost, left_out };
         Ok(Handout { agent: handed.agent, turn, next, is_cut, brought })
     }
 
     /// Returns what an agent has got after a turn that brought it everything up to this word, or everything at all,
     /// except for messages that could not be read.
-    fn after_handout(&self, handed: &Handed, unread: Vec<Span>, cut: Option<MessageId>) -> Handed {
-        let mut after = Handed { owed: unread, ahead: Vec::new(), ..*handed };
+    fn after_handout(
+        &self,
+        handed: &ReadMark,
+        unread: Vec<Span>,
+        cut: Option<MessageId>,
+    ) -> ReadMark {
+        let mut after = ReadMark { owed: unread, ahead: Vec::new(), ..*handed };
         let unfitting = cut.into_iter().flat_map(|cut| {
             let beyond = handed.owed.iter().filter(move |span| span.last > cut);
             beyond.map(move |span| (cut, span))
@@ -484,7 +489,7 @@ impl Inbox {
         after
     }
 
-    pub(crate) fn handed(&mut self, handout: Handout) -> Brought {
+    pub(crate) fn handed(&mut self, handout: Handout) -> TurnMessages {
         let Handout { agent, turn, next, is_cut, brought } = handout;
         if let Some(reader) = self.reader(agent) {
             let words = brought.messages.iter().filter(|message| message.is_by_person());
@@ -643,7 +648,7 @@ impl Inbox {
     /// It has all agents while words of people are in no turn, or did not fit into one, because an agent without an
     /// entry in such a record was not met yet. It also has agents that take no turns at the moment, because they come
     /// back, and are no new agents then.
-    pub(crate) fn behind(&self, unserved: Option<Span>) -> impl Iterator<Item = &Handed> {
+    pub(crate) fn behind(&self, unserved: Option<Span>) -> impl Iterator<Item = &ReadMark> {
         let (newest, is_unserved) = (self.texts.newest(), unserved.is_some());
         let is_stored = move |reader: &&Reader| {
             let is_owed = is_unserved || !reader.is_listed || !reader.handed.is_up_to(newest);
@@ -656,7 +661,7 @@ impl Inbox {
 /// The search for an agent's messages, in memory and among those that were read.
 struct Search<'a> {
     texts: &'a Texts,
-    handed: &'a Handed,
+    handed: &'a ReadMark,
     own: Option<UserId>,
     /// `true` if the agent does without messages that cannot be read.
     gives_up: bool,
@@ -780,7 +785,7 @@ impl Inbox {
         gives_up: bool,
     ) -> Result<(Vec<Arc<ChatMessage>>, bool), Span> {
         let bounds = Bounds { messages: usize::MAX, bytes: usize::MAX };
-        let (texts, handed) = (&self.texts, &Handed::new(AgentKey::default()));
+        let (texts, handed) = (&self.texts, &ReadMark::new(AgentKey::default()));
         let (found, unread, lost) = (Found::new(bounds), Vec::new(), 0);
         let mut search = Search { texts, handed, own: None, gives_up, found, unread, lost };
         search.find(span)?;

@@ -16,7 +16,7 @@ use super::guards::Guards;
 use super::marks::CLOCKS_APART;
 use super::reads::ReadKind;
 use super::step::Step;
-use super::voice::OwedTrigger;
+use super::voice::PendingTrigger;
 use crate::ChatMessage;
 use crate::settings::ObservedBot;
 use crate::settings::observed::EmptyEnd;
@@ -432,7 +432,7 @@ impl Step<'_> {
         let fresh = Watch { is_permit, run, ..Watch::new(agent, turn, self.now) };
         // An earlier process may have posted the trigger, too.
         let restored = &self.turns.restored;
-        let is_awaited = |owed: OwedTrigger| {
+        let is_awaited = |owed: PendingTrigger| {
             !owed.may_stand && owed.attempt == 0 && !restored.knows(owed.ticket)
         };
         // A trigger that may already be in the channel counts as heard.

@@ -9,7 +9,7 @@ use super::doorway::{Doorway, Offer};
 use super::reads::Read;
 use super::record::write_record;
 use super::step::Step;
-use super::voice::VoiceItem;
+use super::voice::PostItem;
 use crate::admission::{Claim, ClaimKind, Wait};
 use crate::ports::discord::HistoryRequest;
 use crate::ports::store::Commit;
@@ -117,9 +117,9 @@ impl Step<'_> {
             return Offer::Nothing;
         };
         match head {
-            VoiceItem::Reply => self.offer_reply(door),
-            VoiceItem::Answer => self.offer_answer(door),
-            VoiceItem::Effect(effect, stamp) => self.offer_effect((effect, stamp), terms, door),
+            PostItem::Reply => self.offer_reply(door),
+            PostItem::Answer => self.offer_answer(door),
+            PostItem::Effect(effect, stamp) => self.offer_effect((effect, stamp), terms, door),
         }
     }
 

@@ -15,8 +15,8 @@ use super::inbox::Inbox;
 use super::marks::Marks;
 use super::outbox::Outbox;
 use super::reply::ReplyDelivery;
-use super::turns::{Follow, Turns, What};
-use super::voice::VoiceItem;
+use super::turns::{FollowUp, FollowUpKind, Turns};
+use super::voice::PostItem;
 use crate::ChannelId;
 use crate::record::channel::{ChannelRecord, Revision, StoredChannel, Writer};
 use crate::record::discussion::Discussion;
@@ -126,7 +126,7 @@ impl Room {
         // The time that the process was down is no outage, and must not use up the reply's hour.
         if let Some(reply) = &mut step.lanes.reply {
             reply.was_down(down);
-            step.lanes.voice.push(VoiceItem::Reply);
+            step.lanes.voice.push(PostItem::Reply);
         }
         let is_owed = |pending: &PendingEffect| matches!(pending.effect, Effect::Trigger { .. });
         let owes_trigger = owed.iter().any(is_owed);
@@ -137,7 +137,8 @@ impl Room {
                 step.turns.restored.add(ticket, nonce);
             }
             let stamp = step.turns.commit.newest();
-            let follow = Follow { at: pending.since, stamp, what: What::Effect(pending.effect) };
+            let follow =
+                FollowUp { at: pending.since, stamp, what: FollowUpKind::Effect(pending.effect) };
             step.take_effect(&follow, pending.effect);
         }
         if let Some(since) = step.turns.view().chat_away_since() {

@@ -16,7 +16,7 @@ use super::reply::{
 };
 use super::step::Step;
 use super::turns::Turns;
-use super::voice::VoiceItem;
+use super::voice::PostItem;
 use crate::ChatMessage;
 use crate::ports::discord::HistoryRequest;
 use crate::ports::turn::Said;
@@ -65,7 +65,7 @@ impl Step<'_> {
         self.turns.commit.change();
         let stamp = self.turns.commit.newest();
         self.lanes.reply = Some(ReplyDelivery::new(outgoing, files, rest, stamp));
-        self.lanes.voice.push(VoiceItem::Reply);
+        self.lanes.voice.push(PostItem::Reply);
         None
     }
 
@@ -162,11 +162,11 @@ impl Step<'_> {
     /// Makes the unposted part of the reply the agent's late answer. A part on its way is not known yet.
     fn hand_reply_back(&mut self, failure: Option<PostFailure>) -> Option<ReplyDelivery> {
         let reply = self.lanes.reply.take()?;
-        let is_head = self.lanes.voice.head() == Some(VoiceItem::Reply);
+        let is_head = self.lanes.voice.head() == Some(PostItem::Reply);
         let under_way = self.lanes.voice.under_way().filter(|_| is_head);
         // An event may have told of the part whose answer is missing.
         let arrived = if is_head { self.lanes.voice.take_arrived() } else { None };
-        self.lanes.voice.withdraw(VoiceItem::Reply);
+        self.lanes.voice.withdraw(PostItem::Reply);
         if let Some(request) = under_way {
             // The part on its way may arrive, and must not be handed back as unposted.
             self.lanes.withdrawn = Some(Box::new(WithdrawnReply::new(request, &reply, arrived)));
@@ -221,7 +221,7 @@ impl Step<'_> {
         let Some(reply) = self.lanes.reply.take_if(|reply| reply.is_whole()) else {
             return;
         };
-        self.lanes.voice.withdraw(VoiceItem::Reply);
+        self.lanes.voice.withdraw(PostItem::Reply);
         let stored = reply.stored();
         let (agent, run) = (stored.agent, Some(stored.run));
         self.lanes.inbox.reply_taken(agent);

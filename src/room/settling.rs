@@ -5,7 +5,7 @@ use dirigent_core::{Input, PhaseKind, Settlement, WakeCause};
 use super::action::Signal;
 use super::active::Active;
 use super::step::Step;
-use super::voice::VoiceItem;
+use super::voice::PostItem;
 use crate::record::outbox::OutboxKind;
 
 impl Step<'_> {
@@ -114,7 +114,7 @@ impl Step<'_> {
     /// Handles the head of the voice lane, which leaves, begins, or lets others pass.
     fn settle_head(&mut self) -> bool {
         // A reply leaves by `withdraw_reply`, and the orchestrator's answer by `withdraw_question`.
-        let is_effect = matches!(self.lanes.voice.head(), Some(VoiceItem::Effect(..)));
+        let is_effect = matches!(self.lanes.voice.head(), Some(PostItem::Effect(..)));
         if is_effect && self.withdraw_head() {
             return true;
         }

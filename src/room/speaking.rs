@@ -8,7 +8,7 @@ use super::attempts::{Failure, LIMIT_MAX};
 use super::commit::Stamp;
 use super::doorway::{Doorway, Offer};
 use super::step::Step;
-use super::voice::{Progress, VoiceItem};
+use super::voice::{PostItem, Progress};
 use super::words::{Words, words_for};
 use crate::admission::{Claim, ClaimKind, Wait};
 use crate::ports::discord::Post;
@@ -33,8 +33,7 @@ struct Trigger {
 impl Step<'_> {
     fn trigger_at_head(&self) -> Option<Trigger> {
         let head = self.lanes.voice.head().filter(|_| !self.lanes.voice.is_busy())?;
-        let VoiceItem::Effect(Effect::Trigger { ticket, agent, turn, attempt }, stamp) = head
-        else {
+        let PostItem::Effect(Effect::Trigger { ticket, agent, turn, attempt }, stamp) = head else {
             return None;
         };
         Some(Trigger { ticket, agent, turn, attempt, stamp })
@@ -42,7 +41,7 @@ impl Step<'_> {
 
     /// Removes the head of the voice lane if the machine no longer needs it.
     pub(super) fn withdraw_head(&mut self) -> bool {
-        let Some(VoiceItem::Effect(effect, _)) = self.lanes.voice.head() else {
+        let Some(PostItem::Effect(effect, _)) = self.lanes.voice.head() else {
             return false;
         };
         let machine = &self.turns.machine;
@@ -320,7 +319,7 @@ impl Step<'_> {
     /// Refuses a head that cannot be posted at all.
     fn refuse_head(&mut self) {
         match self.lanes.voice.head() {
-            Some(VoiceItem::Effect(effect, _)) => {
+            Some(PostItem::Effect(effect, _)) => {
                 self.head_done(effect, Settlement::Failed { retry_at: None });
             }
             // Only the machine's effects are settled.
@@ -333,7 +332,7 @@ impl Step<'_> {
         if !self.lanes.voice.end(id) {
             return;
         }
-        let Some(VoiceItem::Effect(effect, _)) = head else {
+        let Some(PostItem::Effect(effect, _)) = head else {
             return;
         };
         let Effect::Trigger { ticket, agent, turn, .. } = effect else {

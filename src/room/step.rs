@@ -13,8 +13,8 @@ use super::calls::{Call, Consult};
 use super::context::Context;
 use super::marks::Marks;
 use super::reads::Read;
-use super::turns::{Follow, Turns, What, is_failure, takes_turn_away};
-use super::voice::VoiceItem;
+use super::turns::{FollowUp, FollowUpKind, Turns, is_failure, takes_turn_away};
+use super::voice::PostItem;
 use crate::ChatMessage;
 use crate::record::discussion::Discussion;
 
@@ -63,18 +63,18 @@ impl Step<'_> {
         self.turns.sorted(follows);
     }
 
-    fn take(&mut self, follow: &Follow) {
+    fn take(&mut self, follow: &FollowUp) {
         match follow.what {
-            What::Effect(effect) => self.take_effect(follow, effect),
+            FollowUpKind::Effect(effect) => self.take_effect(follow, effect),
             // The time of a hold is no time of an outage.
-            What::Resumed => {
+            FollowUpKind::Resumed => {
                 let reply = self.lanes.reply.as_mut();
                 if reply.is_some_and(|reply| reply.resume(follow.at)) {
                     self.turns.commit.change();
                 }
             }
-            What::Commanded => self.lanes.commands.commanded_at = Some(follow.at),
-            What::Moved(begins) => {
+            FollowUpKind::Commanded => self.lanes.commands.commanded_at = Some(follow.at),
+            FollowUpKind::Moved(begins) => {
                 // Messages from under another mode were not missed.
                 self.marks.begin(begins, follow.at);
                 // Agents that stay in the conversation keep what they have got.
@@ -82,11 +82,11 @@ impl Step<'_> {
                     self.lanes.inbox.begin(begins);
                 }
             }
-            What::Stray(message) => {
+            FollowUpKind::Stray(message) => {
                 let cleanup = self.lanes.cleanup.get_or_insert_default();
                 cleanup.push(None, message, (follow.stamp, None));
             }
-            What::Unseen(nonce) => {
+            FollowUpKind::Unseen(nonce) => {
                 // It may be in the channel without our having seen it.
                 self.lanes.cleanup.get_or_insert_default().look_for(nonce, None);
                 self.lanes.reads.want_backfill(self.turns, self.marks);
@@ -95,8 +95,8 @@ impl Step<'_> {
     }
 
     /// Puts an effect of the machine into its lane, with the stamp of the state that asks for it.
-    pub(super) fn take_effect(&mut self, follow: &Follow, effect: Effect) {
-        let &Follow { at, stamp, .. } = follow;
+    pub(super) fn take_effect(&mut self, follow: &FollowUp, effect: Effect) {
+        let &FollowUp { at, stamp, .. } = follow;
         let lanes = &mut *self.lanes;
         match effect {
             Effect::Transition(transition) => self.take_transition(at, transition),
@@ -109,7 +109,7 @@ impl Step<'_> {
                 cleanup.push(Some(ticket), message, (stamp, stays));
             }
             Effect::Trigger { .. } | Effect::Notice { .. } | Effect::Reminder { .. } => {
-                lanes.voice.push(VoiceItem::Effect(effect, stamp));
+                lanes.voice.push(PostItem::Effect(effect, stamp));
             }
             Effect::Consult { ticket, agent, turn, first, last } => {
                 let since = at;
@@ -291,9 +291,9 @@ impl Step<'_> {
     pub(super) fn head_posted(&mut self, message: MessageId) {
         self.lanes.voice.has_landed();
         match self.lanes.voice.head() {
-            Some(VoiceItem::Reply) => self.part_posted(message),
-            Some(VoiceItem::Answer) => self.answer_posted(message),
-            Some(VoiceItem::Effect(effect, _)) => self.effect_posted(effect, message),
+            Some(PostItem::Reply) => self.part_posted(message),
+            Some(PostItem::Answer) => self.answer_posted(message),
+            Some(PostItem::Effect(effect, _)) => self.effect_posted(effect, message),
             None => {}
         }
         self.sort();

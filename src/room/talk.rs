@@ -6,14 +6,14 @@ use crate::text::repetition::{Recent, Said};
 
 /// The texts of agents since a person last wrote, for comparison.
 #[derive(Debug, Default)]
-pub(super) struct Talk {
+pub(super) struct RepetitionMemory {
     /// `None` while the agents are silent.
     said: Option<Box<Recent>>,
     /// The agents with a newest reply that only repeated what was said. They learn it with their next turn.
     repeated: Vec<AgentKey>,
 }
 
-impl Talk {
+impl RepetitionMemory {
     /// Records a reply of an agent. Returns whether it repeats what was said.
     pub(super) fn repeats(&mut self, agent: AgentKey, said: Said<'_>, names: &[u64]) -> bool {
         let is_repeated = self.echoes(agent, said, names);
@@ -44,7 +44,7 @@ impl Talk {
         self.said = None;
     }
 
-    /// Like [`Talk::is_repeated`], and records that the agent learns it now.
+    /// Like [`RepetitionMemory::is_repeated`], and records that the agent learns it now.
     pub(super) fn take_repeated(&mut self, agent: AgentKey) -> bool {
         let at = self.repeated.iter().position(|known| *known == agent);
         at.is_some_and(|at| self.repeated.swap_remove(at) == agent)

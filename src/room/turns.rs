@@ -25,7 +25,7 @@ pub(crate) struct Turns {
     /// that it needs no commit of its own.
     begun: Option<(Ticket, Timestamp)>,
     /// The effects that no lane has got yet, oldest first.
-    follows: Vec<Follow>,
+    follows: Vec<FollowUp>,
     effects: Vec<Effect>,
     /// `true` if other agents may take turns now than at the last look.
     is_listed_anew: bool,
@@ -33,15 +33,15 @@ pub(crate) struct Turns {
 
 /// A consequence of an input for the lanes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Follow {
+pub(super) struct FollowUp {
     pub(super) at: Timestamp,
     /// The state that it follows from.
     pub(super) stamp: Stamp,
-    pub(super) what: What,
+    pub(super) what: FollowUpKind,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum What {
+pub(super) enum FollowUpKind {
     Effect(Effect),
     /// The turn goes on after it was paused.
     Resumed,
@@ -98,7 +98,7 @@ impl Turns {
         self.commit.observe(self.machine.revision());
         self.keep_effects(now);
         if was_paused && self.view().pause().is_none() {
-            self.keep(now, What::Resumed);
+            self.keep(now, FollowUpKind::Resumed);
         }
         let is_moved = self.view().mode() != mode;
         let commands = matches!(
@@ -108,14 +108,14 @@ impl Turns {
         // A refused command, or a mode that the channel already has, does not count. A host that set the mode at each
         // start once made the room forget what people had said meanwhile.
         if answer.is_ok() && (commands || is_moved) {
-            self.keep(now, What::Commanded);
+            self.keep(now, FollowUpKind::Commanded);
             self.commit.change();
         }
         if is_moved {
             let newest = self.view().newest();
             // Our clock may be ahead of the chat's, so the conversation begins a little earlier.
             let begins = newest.or_else(|| cx.chat.id_before(now.saturating_sub(CLOCKS_APART)));
-            self.keep(now, What::Moved(begins));
+            self.keep(now, FollowUpKind::Moved(begins));
         }
         answer
     }
@@ -138,13 +138,13 @@ impl Turns {
                 let settlement = Settlement::Done { message: Some(message) };
                 // The machine no longer knows the ticket, so the room deletes the message itself.
                 if self.submit(cx, now, &Input::Settled { ticket, settlement }).is_err() {
-                    self.keep(now, What::Stray(message));
+                    self.keep(now, FollowUpKind::Stray(message));
                 }
             }
             Some((nonce, None)) => {
                 let _ = self.submit(cx, now, &Input::Settled { ticket, settlement });
                 // Its message may still be read, and is deleted then.
-                self.keep(now, What::Unseen(nonce));
+                self.keep(now, FollowUpKind::Unseen(nonce));
             }
         }
     }
@@ -169,8 +169,8 @@ impl Turns {
         self.restored.clear();
     }
 
-    fn keep(&mut self, at: Timestamp, what: What) {
-        self.follows.push(Follow { at, stamp: self.commit.newest(), what });
+    fn keep(&mut self, at: Timestamp, what: FollowUpKind) {
+        self.follows.push(FollowUp { at, stamp: self.commit.newest(), what });
     }
 
     fn keep_effects(&mut self, at: Timestamp) {
@@ -186,7 +186,7 @@ impl Turns {
                     continue;
                 }
             }
-            self.follows.push(Follow { at, stamp, what: What::Effect(effect) });
+            self.follows.push(FollowUp { at, stamp, what: FollowUpKind::Effect(effect) });
         }
         self.effects.clear();
     }
@@ -201,12 +201,12 @@ impl Turns {
     }
 
     /// Takes the consequences that no lane has got yet. Give the memory back with [`Turns::sorted`].
-    pub(super) fn take_follows(&mut self) -> Vec<Follow> {
+    pub(super) fn take_follows(&mut self) -> Vec<FollowUp> {
         std::mem::take(&mut self.follows)
     }
 
     /// Takes the memory back, because the lanes know all of this.
-    pub(super) fn sorted(&mut self, mut follows: Vec<Follow>) {
+    pub(super) fn sorted(&mut self, mut follows: Vec<FollowUp>) {
         debug_assert!(
             self.follows.is_empty(),
             "a lane told the machine something while it was told"

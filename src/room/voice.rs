@@ -14,7 +14,7 @@ pub(crate) const NOTICE_MAX: Duration = Duration::from_secs(120);
 
 /// Remembers whether the awaited agent knows that its turn has come.
 #[derive(Debug, Default)]
-pub(super) struct Summons {
+pub(super) struct TriggerState {
     /// `true` if the agent may not have heard its trigger, because the gateway was lost or the process ended.
     pub(super) again: bool,
     /// The newest turn that its agent knows of without a message, because the host's waker called it.
@@ -23,7 +23,7 @@ pub(super) struct Summons {
 
 /// A trigger that is not posted yet, or was posted without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OwedTrigger {
+pub(crate) struct PendingTrigger {
     pub(crate) ticket: Ticket,
     /// The number of earlier triggers of its agent for this turn.
     pub(crate) attempt: u8,
@@ -33,16 +33,16 @@ pub(crate) struct OwedTrigger {
 
 /// The posts, oldest first. The head holds the others back while it waits.
 #[derive(Debug, Default)]
-pub(crate) struct VoiceLane {
-    items: Vec<Saying>,
+pub(crate) struct PostQueue {
+    items: Vec<QueuedPost>,
     /// The action of a head that was withdrawn while it was in progress.
     lingering: Option<ActionId>,
 }
 
 /// One post, and its progress. Only the head is ever in progress.
 #[derive(Debug)]
-struct Saying {
-    item: VoiceItem,
+struct QueuedPost {
+    item: PostItem,
     attempts: Attempts,
     progress: Progress,
     under_way: Option<ActionId>,
@@ -57,8 +57,8 @@ struct Saying {
     is_doubtful: bool,
 }
 
-impl Saying {
-    fn new(item: VoiceItem) -> Self {
+impl QueuedPost {
+    fn new(item: PostItem) -> Self {
         Self {
             item,
             attempts: Attempts::default(),
@@ -74,7 +74,7 @@ impl Saying {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum VoiceItem {
+pub(crate) enum PostItem {
     /// An effect of the machine, with the state that must be committed before.
     Effect(Effect, Stamp),
     Reply,
@@ -92,32 +92,32 @@ pub(crate) enum Progress {
     Post,
 }
 
-impl VoiceLane {
-    pub(crate) fn push(&mut self, item: VoiceItem) {
+impl PostQueue {
+    pub(crate) fn push(&mut self, item: PostItem) {
         // There is rarely more than one.
         self.items.reserve_exact(1);
-        self.items.push(Saying::new(item));
+        self.items.push(QueuedPost::new(item));
     }
 
     /// Puts an item before all others. The turn of the item behind it waits until then.
-    pub(crate) fn push_front(&mut self, item: VoiceItem) {
+    pub(crate) fn push_front(&mut self, item: PostItem) {
         if let Some(head) = self.items.first_mut() {
             head.has_waited = false;
             // A post in progress ends as one of no head, and is made again with its nonce.
             if head.under_way.is_some() {
                 self.lingering = head.under_way;
-                *head = Saying::new(head.item);
+                *head = QueuedPost::new(head.item);
             }
         }
-        self.items.insert(0, Saying::new(item));
+        self.items.insert(0, QueuedPost::new(item));
     }
 
     /// Lets others pass a notice that failed or was not admitted. Returns `false` if there is no such notice, or no
     /// other item to pass it.
     pub(crate) fn step_aside(&mut self) -> bool {
         let is_notice =
-            |said: &Saying| matches!(said.item, VoiceItem::Effect(Effect::Notice { .. }, _));
-        let waits = |head: &Saying| {
+            |said: &QueuedPost| matches!(said.item, PostItem::Effect(Effect::Notice { .. }, _));
+        let waits = |head: &QueuedPost| {
             is_notice(head)
                 && head.under_way.is_none()
                 && (head.has_waited || head.attempts.failed() > 0)
@@ -134,27 +134,27 @@ impl VoiceLane {
         true
     }
 
-    pub(crate) fn head(&self) -> Option<VoiceItem> {
+    pub(crate) fn head(&self) -> Option<PostItem> {
         self.items.first().map(|head| head.item)
     }
 
     /// Returns the trigger of this turn that is still to be posted.
-    pub(crate) fn owed_trigger(&self, turn: TurnId) -> Option<OwedTrigger> {
+    pub(crate) fn owed_trigger(&self, turn: TurnId) -> Option<PendingTrigger> {
         self.items.iter().find_map(|said| match said.item {
-            VoiceItem::Effect(Effect::Trigger { ticket, turn: of, attempt, .. }, _)
+            PostItem::Effect(Effect::Trigger { ticket, turn: of, attempt, .. }, _)
                 if of == turn =>
             {
                 let may_stand = said.under_way.is_some() || said.is_doubtful;
-                Some(OwedTrigger { ticket, attempt, may_stand })
+                Some(PendingTrigger { ticket, attempt, may_stand })
             }
-            VoiceItem::Effect(..) | VoiceItem::Reply | VoiceItem::Answer => None,
+            PostItem::Effect(..) | PostItem::Reply | PostItem::Answer => None,
         })
     }
 
     /// Returns whether a reminder is still to be posted, and is not in the channel yet.
     pub(crate) fn owes_reminder(&self) -> bool {
-        let is_owed = |said: &Saying| {
-            matches!(said.item, VoiceItem::Effect(Effect::Reminder { .. }, _))
+        let is_owed = |said: &QueuedPost| {
+            matches!(said.item, PostItem::Effect(Effect::Reminder { .. }, _))
                 && said.under_way.is_none()
                 && !said.is_doubtful
         };
@@ -199,7 +199,7 @@ impl VoiceLane {
         }
     }
 
-    pub(crate) fn withdraw(&mut self, item: VoiceItem) {
+    pub(crate) fn withdraw(&mut self, item: PostItem) {
         if self.head() == Some(item) {
             self.pop();
         } else {
@@ -328,13 +328,13 @@ mod tests {
     #[test]
     fn a_notice_that_was_not_admitted_lets_others_pass_and_its_wait_is_its_own() {
         let notice = Effect::Notice { ticket: Ticket::new(1), notice: Notice::Ceiling };
-        let mut voice = VoiceLane::default();
-        voice.push(VoiceItem::Effect(notice, Stamp::default()));
-        voice.push(VoiceItem::Reply);
+        let mut voice = PostQueue::default();
+        voice.push(PostItem::Effect(notice, Stamp::default()));
+        voice.push(PostItem::Reply);
         assert!(!voice.step_aside(), "it was not tried yet");
         voice.not_admitted();
         assert!(voice.has_waited() && voice.step_aside());
-        assert_eq!(voice.head(), Some(VoiceItem::Reply));
+        assert_eq!(voice.head(), Some(PostItem::Reply));
         assert!(!voice.has_waited(), "no place is reserved for the reply");
     }
 }

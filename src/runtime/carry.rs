@@ -6,7 +6,7 @@ use std::time::Duration;
 use dirigent_core::Timestamp;
 
 use super::Runtime;
-use crate::ports::neighbours::Neighbours;
+use crate::ports::neighbours::OtherProcesses;
 use crate::values::carried::Carried;
 
 const CARRY_AGAIN: Duration = Duration::from_millis(100);
@@ -18,7 +18,7 @@ pub(crate) async fn carried<T, H, C>(
     runtime: &Runtime,
     until: Timestamp,
     here: impl Fn() -> H,
-    there: impl Fn(Arc<dyn Neighbours>, Duration) -> C,
+    there: impl Fn(Arc<dyn OtherProcesses>, Duration) -> C,
 ) -> Carried<T>
 where
     H: Future<Output = Option<T>>,

@@ -14,12 +14,12 @@ const CHANNELS_MAX: usize = 4_096;
 /// The unposted texts of each channel that left memory, for its agents. No record has them, because stores see no more
 /// of agents' texts than they must.
 #[derive(Debug, Default)]
-pub(super) struct Shelf {
+pub(super) struct LeftoverStore {
     /// The channels. Those that left memory first are at the front.
     channels: Mutex<VecDeque<(ChannelId, Leftovers)>>,
 }
 
-impl Shelf {
+impl LeftoverStore {
     pub(super) fn keep(&self, channel: ChannelId, leftovers: Leftovers) {
         if leftovers.is_empty() {
             return;
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn what_waits_in_channels_that_left_memory_is_bounded_and_the_oldest_goes_first() {
-        let shelf = Shelf::default();
+        let shelf = LeftoverStore::default();
         for channel in 0..5_000 {
             shelf.keep(ChannelId::new(channel), left(1));
         }
@@ -70,7 +70,7 @@ mod tests {
         assert!(shelf.take(ChannelId::new(0)).is_none());
         assert_eq!(shelf.take(ChannelId::new(4_999)).unwrap().bytes(), 1);
         assert!(shelf.take(ChannelId::new(4_999)).is_none());
-        let shelf = Shelf::default();
+        let shelf = LeftoverStore::default();
         for channel in 0..1_000 {
             shelf.keep(ChannelId::new(channel), left(32 * 1_024));
         }

@@ -7,7 +7,7 @@ use std::task::Poll;
 use super::Runtime;
 use super::cell::RoomCell;
 use crate::ChannelId;
-use crate::ports::neighbours::Neighbours;
+use crate::ports::neighbours::OtherProcesses;
 use crate::ports::ownership::{Ownership, Standing};
 use crate::room::Room;
 use crate::values::stage::DriverStage;
@@ -30,7 +30,7 @@ impl Runtime {
 
     /// Returns what carries an event of the channel to the process that acts for it. `None` if that is this process, or
     /// if the neighbours hear everything themselves.
-    pub(crate) fn neighbours_of(&self, channel: ChannelId) -> Option<&Arc<dyn Neighbours>> {
+    pub(crate) fn neighbours_of(&self, channel: ChannelId) -> Option<&Arc<dyn OtherProcesses>> {
         // A lapsed lease counts, too: the next owner may have read the channel before this event, and a word that is
         // heard here would be forgotten with the room.
         let neighbours = self.neighbours.as_ref().filter(|it| !it.hear_all())?;

@@ -27,7 +27,7 @@ use crate::room::action::{
     Account, Action, AgentAnswer, CallRequest, ConsultAnswer, ConsultRequest, Outcome, WakeRequest,
 };
 use crate::room::attempts::Trouble;
-use crate::room::inbox::Brought;
+use crate::room::inbox::TurnMessages;
 use crate::values::error::{ApiError, Certainty, ErrorKind};
 use crate::values::extras::Extras;
 use crate::values::load_error::LoadError;
@@ -130,7 +130,8 @@ impl Runtime {
             // Without a waker, or for an agent that has left, the trigger is posted as usual.
             return Ok(Outcome::WakeOutcome(crate::ports::waker::WakeOutcome::PostTrigger));
         };
-        let Brought { messages: mut missed, lost: left_out, left_out: others_left_out } = brought;
+        let TurnMessages { messages: mut missed, lost: left_out, left_out: others_left_out } =
+            brought;
         self.pastes.read_into(&mut missed).await;
         let call = WakeCall {
             channel,
@@ -296,7 +297,7 @@ impl Runtime {
         let CallRequest { turn, attempt, newest, brought, late, repeated, .. } = request;
         // Only weak, because a turn may live on after the driver.
         let (link, around) = (Arc::clone(link), Arc::downgrade(self));
-        let Brought { messages, lost, left_out } = brought;
+        let TurnMessages { messages, lost, left_out } = brought;
         let handed = (newest, messages, (lost, left_out));
         let given = Turn::linked(channel, name, turn, handed, late, link, around);
         given.with_attempt(attempt).with_repeated(repeated)

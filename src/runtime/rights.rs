@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dirigent_core::{AgentKey, Input, Timestamp};
 
-use crate::ports::write_bar::{OwnLacks, WriteBar};
+use crate::ports::write_bar::{ModeratorLacks, WriteBar};
 use crate::room::context::{ChatFacts as _, Context};
 use crate::runtime::Runtime;
 use crate::runtime::cell::{CellState, RoomCell};
@@ -24,12 +24,12 @@ impl Runtime {
     }
 
     /// Returns the permissions that the library's own account surely lacks in the channel.
-    pub(crate) fn own_lacks(&self, channel: ChannelId) -> OwnLacks {
+    pub(crate) fn own_lacks(&self, channel: ChannelId) -> ModeratorLacks {
         let write_bar = self.write_bar(channel, self.registry.directory().moderator());
         let sees = write_bar.is_none_or(WriteBar::sees_channel);
         // A moderator that does not see the channel cannot read its history either, so one lack is enough.
         let is_history_hidden = sees && self.reads_history(channel) == Some(false);
-        OwnLacks { write_bar, is_history_hidden }
+        ModeratorLacks { write_bar, is_history_hidden }
     }
 
     /// Logs the permissions that the library's own account lacks in the channel, once until that changes. It includes
@@ -37,17 +37,17 @@ impl Runtime {
     /// load it.
     pub(crate) fn tell_lacks(&self, channel: ChannelId) {
         let keeps_turns = self.rooms.may_keep_turns(channel);
-        let lacks = if keeps_turns { self.own_lacks(channel) } else { OwnLacks::NONE };
+        let lacks = if keeps_turns { self.own_lacks(channel) } else { ModeratorLacks::NONE };
         let told = {
             // The lock ends before the log line, whose subscriber is the host's code.
             let mut told = locked(&self.lacks);
             let was = told.remove(&channel);
-            if lacks != OwnLacks::NONE {
+            if lacks != ModeratorLacks::NONE {
                 told.insert(channel, lacks);
             }
             was
         };
-        if lacks != OwnLacks::NONE && told != Some(lacks) {
+        if lacks != ModeratorLacks::NONE && told != Some(lacks) {
             tracing::warn!(%channel, "{lacks}");
         }
     }

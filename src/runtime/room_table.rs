@@ -8,7 +8,7 @@ use dirigent_core::MessageId;
 use rustc_hash::FxHashMap;
 
 use super::cell::{Epochs, RoomCell};
-use super::leftovers::Shelf;
+use super::leftovers::LeftoverStore;
 use super::timers::Timers;
 use crate::record::channel::Revision;
 use crate::room::inbox::Leftovers;
@@ -23,7 +23,7 @@ pub(crate) struct RoomTable {
     timers: Arc<Timers>,
     slots: Mutex<FxHashMap<ChannelId, Slot>>,
     loading: Mutex<FxHashMap<ChannelId, Loading>>,
-    shelf: Shelf,
+    shelf: LeftoverStore,
 }
 
 #[derive(Debug, Default)]

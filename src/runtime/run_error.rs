@@ -50,7 +50,7 @@ pub enum RunError {
     #[error("the driver panicked: {0}")]
     Panicked(Arc<str>),
     /// The driver ended while it gave way to another process that posts with the same tokens and began earlier
-    /// ([`Twin`](crate::operate::Twin)). It granted no turns in this channel, and perhaps in others.
+    /// ([`SecondProcess`](crate::operate::SecondProcess)). It granted no turns in this channel, and perhaps in others.
     #[error(
         "another process posts in channel {0} with the same tokens, and shares no store with this one: it began earlier, so this one \
          granted no turns there. Let only one of them run"

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::ChatMessage;
 
 #[derive(Debug, Default)]
-pub(crate) struct Sight {
+pub(crate) struct EventsSeen {
     told: AtomicBool,
     is_blind: AtomicBool,
     is_logged: AtomicBool,
 }
 
-impl Sight {
+impl EventsSeen {
     /// Records that the host has reported something of the chat.
     pub(crate) fn told(&self) {
         self.told.store(true, Ordering::Relaxed);
@@ -74,7 +74,7 @@ mod tests {
     /// HR8
     #[test]
     fn what_cannot_be_seen_is_logged_once() {
-        let sight = Sight::default();
+        let sight = EventsSeen::default();
         assert!(sight.is_to_be_logged() && sight.is_blind());
         let hello = ChatMessage::new(MessageId::new(1), ChannelId::new(1), UserId::new(2), "hello");
         sight.look_at(&hello);

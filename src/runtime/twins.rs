@@ -47,7 +47,7 @@ const CHANNELS_MAX: usize = 4_096;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Twin {
+pub struct SecondProcess {
     /// The start of the other process, in Unix milliseconds.
     pub began: Timestamp,
     /// The time when its newest post was heard.
@@ -57,7 +57,7 @@ pub struct Twin {
 }
 
 #[derive(Debug)]
-pub(crate) struct Twins {
+pub(crate) struct SecondProcesses {
     own: Began,
     /// `true` if any channel has one. It is read before each action.
     any: AtomicBool,
@@ -85,7 +85,7 @@ struct Notes {
 struct Seen {
     /// The time when the first of its replies was decided.
     decided: Timestamp,
-    twin: Twin,
+    twin: SecondProcess,
     is_proven: bool,
 }
 
@@ -96,7 +96,7 @@ impl Seen {
     }
 }
 
-impl Twins {
+impl SecondProcesses {
     pub(super) fn new(up_since: Timestamp) -> Self {
         Self {
             own: Began::new(up_since),
@@ -142,12 +142,12 @@ impl Twins {
         if is_full && !state.seen.contains_key(&message.channel) {
             return;
         }
-        let twin = Twin { began, heard_at: now, gives_way: began < up_since };
+        let twin = SecondProcess { began, heard_at: now, gives_way: began < up_since };
         let new = Seen { decided, twin, is_proven: false };
         let seen = state.seen.entry(message.channel).or_insert(new);
         // Of several processes the earliest counts, because the others give way to it, too.
         let began = seen.twin.began.min(began);
-        seen.twin = Twin { began, heard_at: now, gives_way: began < up_since };
+        seen.twin = SecondProcess { began, heard_at: now, gives_way: began < up_since };
         // All parts of a reply were decided at the same time.
         if seen.decided != decided && !seen.is_proven {
             seen.is_proven = true;
@@ -166,7 +166,7 @@ impl Twins {
     }
 
     /// Returns the other process that posts in the channel, if there is one.
-    pub(crate) fn of(&self, channel: ChannelId) -> Option<Twin> {
+    pub(crate) fn of(&self, channel: ChannelId) -> Option<SecondProcess> {
         let state = locked(&self.state);
         state.seen.get(&channel).filter(|seen| seen.is_proven).map(|seen| seen.twin)
     }
@@ -214,7 +214,7 @@ impl Twins {
     }
 }
 
-fn tell(channel: ChannelId, Twin { gives_way, .. }: Twin) {
+fn tell(channel: ChannelId, SecondProcess { gives_way, .. }: SecondProcess) {
     let began = if gives_way {
         "earlier, so this one grants no turns here until the other has posted nothing for ten minutes"
     } else {
@@ -254,28 +254,28 @@ mod tests {
         message
     }
 
-    fn hear(twins: &Twins, message: &ChatMessage, now: Timestamp) {
+    fn hear(twins: &SecondProcesses, message: &ChatMessage, now: Timestamp) {
         if let Some(strange) = twins.strange(message) {
             twins.heard(message, strange, now);
         }
     }
 
     /// A reply of one part that is posted at once.
-    fn reply(twins: &Twins, minute: u64, of: Timestamp) {
+    fn reply(twins: &SecondProcesses, minute: u64, of: Timestamp) {
         hear(twins, &part(minute, at(minute), at(minute), of), at(minute));
     }
 
     /// WY13
     #[test]
     fn two_replies_of_another_process_are_proof_and_two_parts_of_one_are_not() {
-        let twins = Twins::new(began());
+        let twins = SecondProcesses::new(began());
         for number in 0..5 {
             hear(&twins, &part(number, at(62), at(62), at(1)), at(62));
         }
         assert_eq!(twins.of(DEN), None);
         assert_eq!(twins.any_that_gives_way(), None);
         reply(&twins, 64, at(1));
-        let twin = Twin { began: at(1), heard_at: at(64), gives_way: true };
+        let twin = SecondProcess { began: at(1), heard_at: at(64), gives_way: true };
         assert_eq!((twins.of(DEN), twins.any_that_gives_way()), (Some(twin), Some(DEN)));
         assert_eq!(twins.earliest(), Some(at(74)));
         assert_eq!(twins.tick(at(74).saturating_sub(MINUTE)), []);
@@ -286,7 +286,7 @@ mod tests {
     /// WY13
     #[test]
     fn one_that_began_later_is_told_and_not_given_way_to() {
-        let twins = Twins::new(began());
+        let twins = SecondProcesses::new(began());
         reply(&twins, 70, at(65));
         reply(&twins, 71, at(65));
         assert_eq!(twins.of(DEN).map(|twin| twin.gives_way), Some(false));
@@ -300,7 +300,7 @@ mod tests {
     /// WY13
     #[test]
     fn what_was_decided_or_sent_before_this_process_had_settled_is_no_proof() {
-        let twins = Twins::new(began());
+        let twins = SecondProcesses::new(began());
         for (number, minute) in (50..62).enumerate() {
             let number = u64::try_from(number).unwrap();
             // Posted late, by this process from the other one's record.
@@ -326,7 +326,7 @@ mod tests {
     /// WY13
     #[test]
     fn a_clock_that_is_set_back_makes_this_process_wait_no_longer() {
-        let twins = Twins::new(began());
+        let twins = SecondProcesses::new(began());
         reply(&twins, 70, at(1));
         reply(&twins, 71, at(1));
         twins.move_back(MINUTE * 30);
@@ -340,7 +340,7 @@ mod tests {
     /// WY13
     #[test]
     fn its_own_replies_and_posts_of_other_forms_say_nothing() {
-        let twins = Twins::new(began());
+        let twins = SecondProcesses::new(began());
         for minute in 60..400 {
             let own = part(minute, at(minute), at(minute), began());
             assert!(twins.strange(&own).is_none(), "{minute}");
@@ -356,7 +356,7 @@ mod tests {
     /// WY13
     #[test]
     fn what_is_remembered_of_others_is_bounded() {
-        let twins = Twins::new(began());
+        let twins = SecondProcesses::new(began());
         for channel in 0..5_000 {
             for minute in [70, 71] {
                 let mut message = part(minute, at(minute), at(minute), at(1));

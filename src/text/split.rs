@@ -90,7 +90,7 @@ pub(crate) fn split_up_to(text: &str, limit: usize, most: usize) -> (Vec<String>
     if text.len() <= limit && most > 0 {
         return ((!text.is_empty()).then(|| text.to_owned()).into_iter().collect(), "");
     }
-    let mut cutter = Cutter::new(text, limit);
+    let mut cutter = ReplySplitter::new(text, limit);
     while cutter.at < text.len() {
         let (at, made) = (cutter.at, cutter.parts.len());
         if made < most {
@@ -106,7 +106,7 @@ pub(crate) fn split_up_to(text: &str, limit: usize, most: usize) -> (Vec<String>
 }
 
 /// A reply that is being cut.
-struct Cutter<'a> {
+struct ReplySplitter<'a> {
     /// The whole reply, trimmed.
     text: &'a str,
     /// The longest message.
@@ -149,7 +149,7 @@ struct Window {
     end: usize,
 }
 
-impl<'a> Cutter<'a> {
+impl<'a> ReplySplitter<'a> {
     fn new(text: &'a str, limit: usize) -> Self {
         let blocks = blocks(text);
         let marks = Marks::of(text, &blocks);
@@ -370,7 +370,7 @@ struct Line {
 }
 
 impl Line {
-    fn at(cutter: &Cutter<'_>, start: usize) -> Self {
+    fn at(cutter: &ReplySplitter<'_>, start: usize) -> Self {
         let head = Head::of(cutter.from(start));
         let shifted =
             |head: Head| Head { mark_end: start + head.mark_end, end: start + head.end, ..head };

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use dirigent::operate::{CreatedChannel, Refusal, ResultPost};
 use dirigent::ports::{
-    ApiError, Carried, ChannelAnswer, ChannelRequest, ErrorKind, GatewayEvent, Neighbours,
+    ApiError, Carried, ChannelAnswer, ChannelRequest, ErrorKind, GatewayEvent, OtherProcesses,
     Ownership, Standing,
 };
 use dirigent::snapshot::{AgentKey, Snapshot};
@@ -72,7 +72,7 @@ struct Queue {
     gaps: Mutex<u32>,
 }
 
-impl Neighbours for Queue {
+impl OtherProcesses for Queue {
     fn heard(&self, event: GatewayEvent) {
         self.events.lock().unwrap().push(event);
     }
@@ -129,11 +129,11 @@ async fn tell_all(dirigent: &Dirigent, channel: ChannelId) -> Vec<GatewayEvent> 
     ]
 }
 
-/// Neighbours that hear everything by themselves.
+/// Other processes that hear everything by themselves.
 #[derive(Default)]
 struct HearAll(Queue);
 
-impl Neighbours for HearAll {
+impl OtherProcesses for HearAll {
     fn heard(&self, event: GatewayEvent) {
         self.0.heard(event);
     }
@@ -226,7 +226,7 @@ struct Answering {
 }
 
 #[async_trait]
-impl Neighbours for Answering {
+impl OtherProcesses for Answering {
     fn heard(&self, _: GatewayEvent) {}
 
     fn reconnected(&self) {}

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dirigent::command::{Invoker, SlashCommand};
 use dirigent::host::RunError;
-use dirigent::operate::{Reason, Twin};
+use dirigent::operate::{Reason, SecondProcess};
 use dirigent::ports::{GuildId, Ownership, Standing};
 use dirigent::settings::Pacing;
 use dirigent::store::MemoryChannels;
@@ -73,7 +73,7 @@ impl Process {
         ended.await.unwrap()
     }
 
-    async fn twin(&self, town: &Town) -> Option<Twin> {
+    async fn twin(&self, town: &Town) -> Option<SecondProcess> {
         self.dirigent.channel(town.channel).status().await.unwrap().and_then(|status| status.twin)
     }
 }

@@ -447,7 +447,7 @@ enum Does {
 
 /// What a turn brought.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Brought {
+struct TurnMessages {
     words: Vec<String>,
     taken: Vec<String>,
     left_out: usize,
@@ -459,7 +459,7 @@ struct Brought {
 struct Reads {
     clock: dirigent_testkit::ManualClock,
     plan: Arc<Mutex<VecDeque<Does>>>,
-    brought: Arc<Mutex<Vec<Brought>>>,
+    brought: Arc<Mutex<Vec<TurnMessages>>>,
 }
 
 impl Reads {
@@ -475,7 +475,7 @@ impl Reads {
         stage.dirigent().host(name, self.clone(), account);
     }
 
-    fn brought(&self) -> Vec<Brought> {
+    fn brought(&self) -> Vec<TurnMessages> {
         self.brought.lock().unwrap().clone()
     }
 
@@ -496,7 +496,7 @@ impl Agent for Reads {
         let left_out = turn.left_out();
         let at = {
             let mut brought = self.brought.lock().unwrap();
-            brought.push(Brought { words, taken: Vec::new(), left_out, is_cancelled: false });
+            brought.push(TurnMessages { words, taken: Vec::new(), left_out, is_cancelled: false });
             brought.len() - 1
         };
         let wait = || async { self.clock.sleep_until(self.clock.now() + SECOND * 2).await };

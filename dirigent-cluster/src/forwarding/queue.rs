@@ -23,7 +23,7 @@ const WAITING_MAX: usize = 10_000;
 const REFUSALS_TOLD: u32 = 5;
 
 /// Events for one channel of this process.
-pub(super) struct ToTell {
+pub(super) struct EventsToSend {
     pub(super) channel: ChannelId,
     pub(super) round: u64,
     pub(super) events: Vec<GatewayEvent>,
@@ -292,7 +292,7 @@ impl Queue {
         &mut self,
         now: Timestamp,
         acts: impl Fn(ChannelId) -> bool,
-    ) -> Vec<ToTell> {
+    ) -> Vec<EventsToSend> {
         self.rounds += 1;
         let round = self.rounds;
         self.lane(&Place::Here).channels.clear();
@@ -302,7 +302,11 @@ impl Queue {
         });
         let to_tell = here.map(|(channel, waiting)| {
             waiting.round = Some(round);
-            ToTell { channel: *channel, round, events: waiting.events.iter().cloned().collect() }
+            EventsToSend {
+                channel: *channel,
+                round,
+                events: waiting.events.iter().cloned().collect(),
+            }
         });
         to_tell.collect()
     }

@@ -34,7 +34,7 @@ impl std::fmt::Display for HeldShard {
 /// 3. It frees each of [`release`](Self::release) that still has this owner and this epoch.
 /// 4. It gives at most [`take`](Self::take) shards this owner and their next epoch, for one TTL from now. These are
 ///    shards that are free, expired or listed in `expired`, and shards that have this owner but are not in `held`.
-/// 5. If the process has a name, it says whether another process has it, too ([`Namesake`]).
+/// 5. If the process has a name, it says whether another process has it, too ([`SameName`]).
 /// 6. It lists others' rows that expire later than now + TTL + margin, or are listed in [`ahead`](Self::ahead).
 ///
 /// *Now* is the database's time once the row is locked, never the process's time.
@@ -130,7 +130,7 @@ pub struct LeaseAnswer {
     /// evenly, the first processes get one more.
     pub rank: u16,
     /// Set if another process has this one's name.
-    pub namesake: Option<Namesake>,
+    pub namesake: Option<SameName>,
     /// Others' rows that expire later than a lease can, and watched rows that have not changed.
     pub ahead: Vec<AheadRow>,
 }
@@ -139,13 +139,13 @@ pub struct LeaseAnswer {
 /// question to the name reaches only one of them.
 ///
 /// ```
-/// use dirigent_cluster::lease::{LeaseAnswer, Leases, Namesake, Terms};
+/// use dirigent_cluster::lease::{LeaseAnswer, Leases, SameName, Terms};
 /// use dirigent::ports::Timestamp;
 ///
 /// let now = Timestamp::from_millis(1_000_000);
 /// let mut leases = Leases::new(Terms::default(), 4);
 /// let beat = leases.next_heartbeat(now).unwrap();
-/// let answer = LeaseAnswer { members: 2, namesake: Some(Namesake::Earlier), ..LeaseAnswer::default() };
+/// let answer = LeaseAnswer { members: 2, namesake: Some(SameName::Earlier), ..LeaseAnswer::default() };
 /// leases.answered(now, beat.number, &answer);
 /// // It looks whether the other one is still there, and takes nothing.
 /// let beat = leases.next_heartbeat(now + Terms::default().look_every).unwrap();
@@ -153,7 +153,7 @@ pub struct LeaseAnswer {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "one of two processes is the earlier one")]
-pub enum Namesake {
+pub enum SameName {
     /// It was a member before this process became one, and has renewed since; so the row that a killed process left
     /// does not count. While this process is no member, every member of the name counts.
     Earlier,

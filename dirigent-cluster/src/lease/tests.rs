@@ -234,24 +234,24 @@ fn a_call_during_an_attempt_makes_another_look_come_as_soon_as_it_is_answered() 
 }
 
 /// As `granted`, and another process has the name.
-fn named(members: u16, namesake: Namesake) -> impl Fn(&LeaseHeartbeat) -> LeaseAnswer {
+fn named(members: u16, namesake: SameName) -> impl Fn(&LeaseHeartbeat) -> LeaseAnswer {
     move |beat| LeaseAnswer { namesake: Some(namesake), ..granted(members)(beat) }
 }
 
 #[test]
 fn a_process_whose_name_an_earlier_one_has_gives_back_what_it_took_and_takes_nothing() {
     let mut leases = alone();
-    beat(&mut leases, 1_400, 0, named(1, Namesake::Earlier));
-    assert_eq!(leases.namesake(), Some(Namesake::Earlier));
+    beat(&mut leases, 1_400, 0, named(1, SameName::Earlier));
+    assert_eq!(leases.namesake(), Some(SameName::Earlier));
     assert_eq!(standing(&leases, 0, 1_400), Standing::Quiet, "nothing new starts");
-    let waiting = beat(&mut leases, 3_000, 0, named(1, Namesake::Earlier));
+    let waiting = beat(&mut leases, 3_000, 0, named(1, SameName::Earlier));
     // Running work has its time, and is renewed until then.
     assert!(
         !waiting.is_member && waiting.take == 0 && waiting.renews && waiting.release.is_empty()
     );
-    assert_eq!(beat(&mut leases, 6_400, 0, named(1, Namesake::Earlier)).release.len(), 8);
+    assert_eq!(beat(&mut leases, 6_400, 0, named(1, SameName::Earlier)).release.len(), 8);
     for now in [7_400, 60_000] {
-        let waiting = beat(&mut leases, now, 0, named(1, Namesake::Earlier));
+        let waiting = beat(&mut leases, now, 0, named(1, SameName::Earlier));
         assert!(!waiting.is_member && waiting.take == 0);
         assert!(!waiting.is_news(), "the others need not look, however long it waits");
     }
@@ -261,7 +261,7 @@ fn a_process_whose_name_an_earlier_one_has_gives_back_what_it_took_and_takes_not
 fn a_process_that_waited_for_its_name_is_a_member_at_once_when_the_other_one_is_gone() {
     for members in [0, 3] {
         let mut leases = Leases::new(Terms::default(), SHARDS);
-        beat(&mut leases, 0, 0, named(4, Namesake::Earlier));
+        beat(&mut leases, 0, 0, named(4, SameName::Earlier));
         assert_eq!(leases.next_heartbeat(at(999)), None, "it looks as often as others");
         beat(&mut leases, 1_000, 0, granted(members));
         let joins = beat(&mut leases, 1_000, 0, granted(members + 1));
@@ -274,16 +274,16 @@ fn a_process_that_waited_for_its_name_is_a_member_at_once_when_the_other_one_is_
 #[test]
 fn a_later_process_of_the_name_changes_nothing_and_one_that_leaves_asks_for_none() {
     let mut leases = alone();
-    beat(&mut leases, 1_400, 0, named(1, Namesake::Later));
-    assert_eq!(leases.namesake(), Some(Namesake::Later));
+    beat(&mut leases, 1_400, 0, named(1, SameName::Later));
+    assert_eq!(leases.namesake(), Some(SameName::Later));
     assert_eq!(standing(&leases, 0, 1_400), Standing::Held);
     assert!(beat(&mut leases, 3_000, 0, granted(1)).is_member);
     assert_eq!(leases.namesake(), None);
     // Its successor is there already, and is a member before it is.
     leases.resign();
-    beat(&mut leases, 3_000, 0, named(1, Namesake::Earlier));
+    beat(&mut leases, 3_000, 0, named(1, SameName::Earlier));
     assert_eq!(leases.namesake(), None);
-    let leaving = beat(&mut leases, 8_500, 0, named(1, Namesake::Earlier));
+    let leaving = beat(&mut leases, 8_500, 0, named(1, SameName::Earlier));
     assert!(leaving.renews && leaving.release.is_empty());
 }
 

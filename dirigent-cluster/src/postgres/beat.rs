@@ -7,7 +7,7 @@ use tokio_postgres::{Client, Error};
 
 use super::owners::Owners;
 use crate::lease::{
-    AheadRow, Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, LeaseRow, Namesake, Shard, Terms,
+    AheadRow, Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, LeaseRow, SameName, Shard, Terms,
 };
 
 /// One atomic step. It locks rows before it reads the time, and skips rows that another process has locked. It takes no
@@ -138,9 +138,9 @@ pub(super) async fn ask(
             "renewed" => answer.renewed.push(held),
             "taken" => answer.taken.push(held),
             "registry" => told.registry = epoch,
-            "earlier" => answer.namesake = Some(Namesake::Earlier),
+            "earlier" => answer.namesake = Some(SameName::Earlier),
             "later" => {
-                answer.namesake.get_or_insert(Namesake::Later);
+                answer.namesake.get_or_insert(SameName::Later);
             }
             "shard ahead" => answer
                 .ahead

@@ -73,7 +73,7 @@ impl PostgresOptions {
     ///
     /// You need no new name after a restart, because a random number tells each start of a process from the others. If
     /// two processes of one name run at the same time, the later one acts for no channel until the other has ended:
-    /// [`PostgresProblem::Namesake`](crate::PostgresProblem::Namesake).
+    /// [`PostgresProblem::SameName`](crate::PostgresProblem::SameName).
     #[must_use]
     pub fn process(mut self, name: impl Into<String>) -> Self {
         self.process = name.into();

@@ -9,7 +9,7 @@ use dirigent_store::StoreError;
 use tokio::sync::Notify;
 
 use super::owners::Owners;
-use crate::lease::{Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, Leases, Namesake, Shard, Terms};
+use crate::lease::{Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, Leases, SameName, Shard, Terms};
 
 /// The leases, behind a lock that is only held for moments.
 pub(super) struct LeaseDesk {
@@ -92,7 +92,7 @@ impl LeaseDesk {
         self.state().taken
     }
 
-    pub(super) fn namesake(&self) -> Option<Namesake> {
+    pub(super) fn namesake(&self) -> Option<SameName> {
         self.state().leases.namesake()
     }
 

@@ -6,7 +6,7 @@ use dirigent::ChannelId;
 use dirigent::store::Barred;
 use dirigent_store::BadFile;
 
-use crate::lease::Namesake;
+use crate::lease::SameName;
 
 /// A record that could not be read and was left unchanged, or a part that does not work as it should.
 ///
@@ -43,11 +43,11 @@ pub enum PostgresProblem {
     ClockSetBack,
     /// Another process with this one's name ([`PostgresOptions::process`](crate::PostgresOptions::process)) runs at the
     /// same time. The later one acts for no channel until the other has ended. You can end or rename one without loss.
-    Namesake {
+    SameName {
         /// The name of both.
         name: String,
         /// Says if the other process is the earlier or the later one.
-        which: Namesake,
+        which: SameName,
     },
 }
 
@@ -74,12 +74,12 @@ impl fmt::Display for PostgresProblem {
                 "the database's clock was set back: a lease that another process left is taken over when this process saw it \
                  unchanged for the TTL and a tenth",
             ),
-            Self::Namesake { name, which: Namesake::Earlier } => write!(
+            Self::SameName { name, which: SameName::Earlier } => write!(
                 f,
                 "an earlier process has the name {name} and still runs: this one acts for no channel until that one has \
                  ended. End one of them, or give this one a name of its own (PostgresOptions::process)"
             ),
-            Self::Namesake { name, which: Namesake::Later } => write!(
+            Self::SameName { name, which: SameName::Later } => write!(
                 f,
                 "a second process was started with this one's name, {name}: it acts for no channel while this one runs. \
                  End one of them, or give that one a name of its own (PostgresOptions::process)"

@@ -20,7 +20,7 @@ use super::queue::{Job, Registered, Write, answer};
 use super::reader::{from_json, read_agents};
 use super::refusal::{away, is_late, no_answer, refused};
 use super::repeated::Repeated;
-use crate::lease::Namesake;
+use crate::lease::SameName;
 
 /// The most commits in one statement.
 const GROUP_MAX: usize = 1_024;
@@ -112,13 +112,13 @@ impl Lines<'_> {
     }
 
     /// Reports that another process has this one's name, or that an earlier one is gone.
-    fn report_namesake(&self, before: Option<Namesake>, now: Option<Namesake>) {
+    fn report_namesake(&self, before: Option<SameName>, now: Option<SameName>) {
         let name = &self.shared.server.process;
         match now {
             Some(which) if before != now => {
-                self.shared.problems.push(PostgresProblem::Namesake { name: name.clone(), which });
+                self.shared.problems.push(PostgresProblem::SameName { name: name.clone(), which });
             }
-            None if before == Some(Namesake::Earlier) => {
+            None if before == Some(SameName::Earlier) => {
                 tracing::info!(%name, "the other process of this name is gone: this one takes its share");
             }
             _ => {}

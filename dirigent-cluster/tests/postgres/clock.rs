@@ -42,7 +42,7 @@ async fn what_a_process_left_before_the_clock_went_back_is_taken_over_after_ttl_
     for store in [&second.store, &again.store] {
         let problems = store.problems();
         assert!(problems.contains(&PostgresProblem::ClockSetBack), "{problems:?}");
-        let blames = problems.iter().any(|it| matches!(it, PostgresProblem::Namesake { .. }));
+        let blames = problems.iter().any(|it| matches!(it, PostgresProblem::SameName { .. }));
         assert!(!blames, "{problems:?}");
     }
     assert_eq!(place.sql("SELECT count(*) FROM dirigent.members"), "2");

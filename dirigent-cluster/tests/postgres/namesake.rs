@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dirigent::ports::{Ownership, Standing};
 use dirigent::{Clock, SystemClock};
-use dirigent_cluster::lease::Namesake;
+use dirigent_cluster::lease::SameName;
 use dirigent_cluster::{PostgresProblem, PostgresStore};
 
 use crate::postgres::leases::{follow, until};
@@ -20,8 +20,8 @@ async fn named(place: &Place, name: &str) -> Opened {
     opened
 }
 
-fn problem(which: Namesake) -> PostgresProblem {
-    PostgresProblem::Namesake { name: "bot-1".to_owned(), which }
+fn problem(which: SameName) -> PostgresProblem {
+    PostgresProblem::SameName { name: "bot-1".to_owned(), which }
 }
 
 fn shards(store: &PostgresStore) -> usize {
@@ -35,8 +35,8 @@ async fn of_two_processes_of_one_name_the_later_one_waits_and_both_say_so() {
     until("alone", || first.store.share() == (8, 1)).await;
     let second = named(&place, "bot-1").await;
     let took = until("it says so", || {
-        second.store.problems() == [problem(Namesake::Earlier)]
-            && first.store.problems() == [problem(Namesake::Later)]
+        second.store.problems() == [problem(SameName::Earlier)]
+            && first.store.problems() == [problem(SameName::Later)]
     })
     .await;
     assert!(took < Duration::from_secs(2), "{took:?}");
@@ -63,7 +63,7 @@ async fn of_two_processes_of_one_name_the_later_one_waits_and_both_say_so() {
     assert!(took < Duration::from_millis(1_500), "{took:?}");
     until("held", || second.store.standing(HERE) == Standing::Held).await;
     fact(&second.store, HERE, 1, 2).await;
-    assert_eq!(second.store.problems(), [problem(Namesake::Earlier)]);
+    assert_eq!(second.store.problems(), [problem(SameName::Earlier)]);
     second.close().await;
 }
 
@@ -143,8 +143,8 @@ async fn of_two_processes_of_one_name_that_began_in_the_same_moment_one_acts() {
     let acts = |which: usize| {
         let (acts, waits) = (&all[which].store, &all[1 - which].store);
         // The one that waits is no member any more, so that the other may have forgotten it before it holds all.
-        acts.problems().iter().all(|it| *it == problem(Namesake::Later))
-            && waits.problems() == [problem(Namesake::Earlier)]
+        acts.problems().iter().all(|it| *it == problem(SameName::Later))
+            && waits.problems() == [problem(SameName::Earlier)]
             && (shards(acts), shards(waits)) == (8, 0)
     };
     until("one acts", || acts(0) || acts(1)).await;
@@ -175,8 +175,8 @@ async fn since_when_a_process_is_there_goes_back_with_the_clock_of_the_database_
     until("it is not ahead", || member("since <= clock_timestamp()") == "t").await;
     let second = named(&place, "bot-1").await;
     until("the later one waits", || {
-        second.store.problems() == [problem(Namesake::Earlier)]
-            && first.store.problems() == [problem(Namesake::Later)]
+        second.store.problems() == [problem(SameName::Earlier)]
+            && first.store.problems() == [problem(SameName::Later)]
     })
     .await;
     assert_eq!((shards(&first.store), shards(&second.store)), (8, 0));

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::drawing::axis::Axis;
-use crate::drawing::score::{Barline, Note, NoteKind, Score, Stave};
+use crate::drawing::score::{AgentLine, Barline, Note, NoteKind, Score};
 use crate::drawing::svg::{Svg, columns, escaped, short};
 use crate::drawing::when::When;
 
@@ -105,7 +105,7 @@ pub(crate) fn sheet(score: &Score, axis: &Axis) -> String {
 
 /// Returns the text alternative of the picture.
 fn summary(score: &Score) -> String {
-    let count = |stave: &Stave, is: fn(&NoteKind) -> bool| {
+    let count = |stave: &AgentLine, is: fn(&NoteKind) -> bool| {
         stave.notes.iter().filter(|note| is(&note.kind)).count()
     };
     let parts = score.staves.iter().map(|stave| {
@@ -259,7 +259,7 @@ fn people(svg: &mut Svg, score: &Score, axis: &Axis, width: f64) {
     }
 }
 
-fn draw_stave(svg: &mut Svg, stave: &Stave, axis: &Axis, y: f64, width: f64) {
+fn draw_stave(svg: &mut Svg, stave: &AgentLine, axis: &Axis, y: f64, width: f64) {
     name(svg, &stave.name, y);
     hairline(svg, y, width);
     let mut notes: Vec<&Note> = stave.notes.iter().collect();

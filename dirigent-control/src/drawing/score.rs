@@ -23,7 +23,7 @@ use crate::drawing::axis::Axis;
 #[non_exhaustive]
 pub struct Score {
     /// The staves, one for each agent that took part, in the order of their keys.
-    pub staves: Vec<Stave>,
+    pub staves: Vec<AgentLine>,
     /// The times at which people wrote.
     pub words: Vec<Timestamp>,
     /// The ends of cycles, and the times at which the channel fell silent.
@@ -36,14 +36,14 @@ pub struct Score {
 ///
 /// ```
 /// use dirigent::snapshot::AgentKey;
-/// use dirigent_control::drawing::Stave;
-/// let mut stave = Stave::new(AgentKey::new(0), "poet");
+/// use dirigent_control::drawing::AgentLine;
+/// let mut stave = AgentLine::new(AgentKey::new(0), "poet");
 /// assert!(stave.notes.is_empty());
 /// stave.name = "Poet".to_owned();
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Stave {
+pub struct AgentLine {
     /// The key of the agent.
     pub agent: AgentKey,
     /// The agent's name.
@@ -122,7 +122,7 @@ pub struct Barline {
     pub why: String,
 }
 
-impl Stave {
+impl AgentLine {
     /// Creates an empty stave.
     pub fn new(agent: AgentKey, name: impl Into<String>) -> Self {
         Self { agent, name: name.into(), notes: Vec::new() }
@@ -149,7 +149,7 @@ impl Score {
         let stave = |(agent, notes): (AgentKey, Vec<Note>)| {
             let name = name(agent).map(String::from);
             let name = name.unwrap_or_else(|| format!("agent {}", agent.get()));
-            Stave { agent, name, notes }
+            AgentLine { agent, name, notes }
         };
         let Reading { notes, words, barlines, newest, .. } = reading;
         let until = now.map(|now| now.max(newest));

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use dirigent::MessageId;
-use dirigent::ports::{GatewayEvent, Neighbours, Ownership};
+use dirigent::ports::{GatewayEvent, OtherProcesses, Ownership};
 use serde_json::json;
 
 use super::slash_elsewhere::Elsewhere;
@@ -20,7 +20,7 @@ impl Carried {
     }
 }
 
-impl Neighbours for Carried {
+impl OtherProcesses for Carried {
     fn heard(&self, event: GatewayEvent) {
         self.0.lock().unwrap().push(event);
     }
@@ -30,7 +30,7 @@ impl Neighbours for Carried {
 
 async fn connected() -> (Fixture, Arc<Carried>) {
     let carried = Arc::<Carried>::default();
-    let neighbours: Arc<dyn Neighbours> = carried.clone();
+    let neighbours: Arc<dyn OtherProcesses> = carried.clone();
     let ownership: Option<Arc<dyn Ownership>> = Some(Arc::new(Elsewhere));
     let plan = Plan { ownership, neighbours: Some(neighbours), ..Plan::default() };
     let fixture = Fixture::with(plan).await;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use dirigent::operate::{CreatedChannel, Status};
-use dirigent::ports::{Identity, Neighbours, Ownership};
+use dirigent::ports::{Identity, OtherProcesses, Ownership};
 use dirigent::replay::Recording;
 use dirigent::snapshot::SeatTurn;
 use dirigent::store::{ChannelStore, MemoryChannels};
@@ -54,7 +54,7 @@ pub(crate) struct Plan {
     pub(crate) stop_reaction: Option<&'static str>,
     /// Which channels are another process's, and what carries to it.
     pub(crate) ownership: Option<Arc<dyn Ownership>>,
-    pub(crate) neighbours: Option<Arc<dyn Neighbours>>,
+    pub(crate) neighbours: Option<Arc<dyn OtherProcesses>>,
 }
 
 impl Default for Plan {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent::command::{CommandAnswer, SlashCommand};
 use dirigent::ports::{
-    Carried, ChannelAnswer, ChannelRequest, GatewayEvent, Neighbours, Ownership, Standing,
+    Carried, ChannelAnswer, ChannelRequest, GatewayEvent, OtherProcesses, Ownership, Standing,
 };
 use dirigent::{ChannelId, async_trait};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ impl Ownership for Elsewhere {
 struct Carrying(Mutex<Vec<(ChannelId, ChannelRequest)>>);
 
 #[async_trait]
-impl Neighbours for Carrying {
+impl OtherProcesses for Carrying {
     fn heard(&self, _event: GatewayEvent) {}
 
     fn reconnected(&self) {}

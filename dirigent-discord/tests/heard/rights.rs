@@ -16,11 +16,12 @@ enum Loss {
     Overwrite,
     Role,
     TimeOut,
-    Sight,
+    EventsSeen,
     Kick,
 }
 
-const LOSSES: [Loss; 5] = [Loss::Overwrite, Loss::Role, Loss::TimeOut, Loss::Sight, Loss::Kick];
+const LOSSES: [Loss; 5] =
+    [Loss::Overwrite, Loss::Role, Loss::TimeOut, Loss::EventsSeen, Loss::Kick];
 const MINUTES: Duration = Duration::from_secs(600);
 
 impl Loss {
@@ -36,7 +37,7 @@ impl Loss {
                 channel.set_role_overwrite(role, Permissions::NONE, Permissions::SEND_MESSAGES);
             }
             Self::TimeOut => guild.set_timed_out(user, Some(MINUTES)),
-            Self::Sight => {
+            Self::EventsSeen => {
                 channel.set_member_overwrite(user, Permissions::NONE, Permissions::VIEW_CHANNEL);
             }
             Self::Kick => assert!(guild.remove_member(user)),
@@ -48,7 +49,7 @@ impl Loss {
             (world.discord.channel(world.channel), world.discord.guild(world.guild));
         match self {
             Self::Overwrite => channel.set_read_only(user, false),
-            Self::Role | Self::Sight => {
+            Self::Role | Self::EventsSeen => {
                 channel.set_member_overwrite(user, Permissions::TALK, Permissions::NONE);
             }
             Self::TimeOut => guild.set_timed_out(user, None),
@@ -60,7 +61,7 @@ impl Loss {
         match self {
             Self::Overwrite | Self::Role => "its bot may not write here: give it Send Messages",
             Self::TimeOut => "its bot is in a time-out: a moderator of the server can end that",
-            Self::Sight => "its bot does not see this channel: give it View Channels here",
+            Self::EventsSeen => "its bot does not see this channel: give it View Channels here",
             Self::Kick => "its bot is not in this server: invite it",
         }
     }
@@ -181,7 +182,7 @@ async fn in_a_thread_that_is_locked_no_agent_has_a_turn_until_it_is_unlocked() {
 async fn the_answer_to_a_new_mode_says_who_is_missing_and_what_to_do() {
     let mut world = World::silent().await;
     for name in ["poet", "sceptic"] {
-        Loss::Sight.happens(&world, world.agent(name));
+        Loss::EventsSeen.happens(&world, world.agent(name));
     }
     world.start().await;
     let (channel, person) = (world.channel, world.person);

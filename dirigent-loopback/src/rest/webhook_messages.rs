@@ -13,7 +13,7 @@ use super::webhooks::{By, found, read_name};
 use crate::{token, wire};
 use dirigent_testkit::memory_discord::details::Details;
 use dirigent_testkit::memory_discord::room::Room;
-use dirigent_testkit::memory_discord::webhooks::Guise;
+use dirigent_testkit::memory_discord::webhooks::PostedAs;
 use dirigent_testkit::memory_discord::world::World;
 
 /// Posts a message, and with `wait` returns it.
@@ -30,7 +30,7 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     }
     if name.is_some() || avatar.is_some() {
         let avatar = avatar.map(token::mark);
-        draft.details.rare_mut().guise = Some(Guise { name, avatar });
+        draft.details.rare_mut().guise = Some(PostedAs { name, avatar });
     }
     let message = ChatMessage {
         author_kind: AuthorKind::Webhook,

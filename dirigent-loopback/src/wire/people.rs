@@ -9,7 +9,7 @@ use crate::managed_roles::{is_bot, managed_role};
 use dirigent_testkit::memory_discord::moment;
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::role::{Role, RoleId};
-use dirigent_testkit::memory_discord::webhooks::Guise;
+use dirigent_testkit::memory_discord::webhooks::PostedAs;
 use dirigent_testkit::memory_discord::world::World;
 
 /// Returns the digits that once stood after a `#` in a name. People have none, since their names are unique. Webhooks
@@ -42,7 +42,7 @@ pub(crate) fn user(world: &World, id: UserId) -> Value {
 }
 
 /// Returns the author of a message. A webhook may choose a name and a picture for each message.
-pub(super) fn author(world: &World, message: &ChatMessage, guise: Option<&Guise>) -> Value {
+pub(super) fn author(world: &World, message: &ChatMessage, guise: Option<&PostedAs>) -> Value {
     let mut author = user(world, message.author);
     let webhook = world.webhooks.get(message.author);
     let avatar = guise.and_then(|guise| guise.avatar.as_ref());

@@ -9,8 +9,8 @@ use dirigent::ports::{
     ReplyFile, RoleId,
 };
 use dirigent::store::{
-    ChannelRecord, Discussion, GapFrom, Handed, OutboxKind, OutboxMessage, Outgoing, OutgoingPart,
-    ReplyEnd, Writer,
+    ChannelRecord, Discussion, GapFrom, OutboxKind, OutboxMessage, Outgoing, OutgoingPart,
+    ReadMark, ReplyEnd, Writer,
 };
 use dirigent::{AgentId, ChannelId, UserId};
 use dirigent_core::snapshot::Archived;
@@ -31,7 +31,7 @@ structs! {
         snapshot: Cow<'a, Snapshot>,
         [opt] outbox: Vec<OutboxMessage>,
         [opt] outgoing: Option<Arc<Outgoing>>,
-        [opt] handed: Vec<Handed>,
+        [opt] handed: Vec<ReadMark>,
         [opt] unserved: Option<Span>,
         [opt] heard: Option<MessageId>,
         [opt] verified: Option<MessageId>,
@@ -122,7 +122,7 @@ structs! {
     }
 
     /// The part of the conversation that an agent has received.
-    struct HandedFile for Handed as "Handed" {
+    struct ReadMarkFile for ReadMark as "ReadMark" {
         agent: AgentKey,
         [opt] until: Option<MessageId>,
         [opt] owed: Vec<Span>,

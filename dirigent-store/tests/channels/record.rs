@@ -10,8 +10,8 @@ use dirigent::ports::{
 };
 use dirigent::snapshot::Snapshot;
 use dirigent::store::{
-    ChannelRecord, Discussion, GapFrom, Handed, OutboxKind, OutboxMessage, Outgoing, OutgoingPart,
-    ReplyEnd, Revision, Writer,
+    ChannelRecord, Discussion, GapFrom, OutboxKind, OutboxMessage, Outgoing, OutgoingPart,
+    ReadMark, ReplyEnd, Revision, Writer,
 };
 use dirigent::{ChannelId, Config, MessageId, UserId};
 use dirigent_core::view::{Budget, Span};
@@ -57,7 +57,7 @@ fn record() -> impl Strategy<Value = ChannelRecord> {
             };
             let (heard, verified, gap, writer) = marks;
             let span = Span { first: MessageId::new(number), last: MessageId::new(u64::MAX) };
-            let handed = Handed {
+            let handed = ReadMark {
                 agent: AgentKey::new(u32::from(which)),
                 until: heard.map(MessageId::new),
                 owed: vec![span; usize::from(which % 4)],

@@ -13,7 +13,7 @@ use dirigent::ports::{
 use dirigent::snapshot::PhaseKind;
 use dirigent::store::{
     Barred, ChannelRecord, ChannelStore, Commit, CommitError, Discussion, Durability, GapFrom,
-    Handed, OutboxKind, OutboxMessage, Outgoing, OutgoingPart, ReplyEnd, Revision, Writer,
+    OutboxKind, OutboxMessage, Outgoing, OutgoingPart, ReadMark, ReplyEnd, Revision, Writer,
 };
 use dirigent::{ChannelId, MessageId, Mode, UserId};
 use dirigent_core::view::Span;
@@ -431,15 +431,15 @@ fn replying() -> ChannelRecord {
         extras: Some(Arc::new(extras())),
     };
     let span = |first, last| Span { first: MessageId::new(first), last: MessageId::new(last) };
-    let handed = Handed {
+    let handed = ReadMark {
         until: Some(MessageId::new(6)),
         owed: vec![span(2, 2), span(4, 5)],
         ahead: vec![MessageId::new(7), MessageId::new(u64::MAX)],
-        ..Handed::new(AgentKey::new(1))
+        ..ReadMark::new(AgentKey::new(1))
     };
     ChannelRecord {
         outgoing: Some(Arc::new(outgoing)),
-        handed: vec![handed, Handed::new(AgentKey::new(0))],
+        handed: vec![handed, ReadMark::new(AgentKey::new(0))],
         unserved: Some(span(3, 7)),
         heard: Some(MessageId::new(7)),
         verified: Some(MessageId::new(6)),

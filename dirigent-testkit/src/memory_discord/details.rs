@@ -10,7 +10,7 @@ use super::attachment::Attachment;
 use super::embeds;
 use super::pings::AllowedMentions;
 use super::reactions::Reactions;
-use super::webhooks::Guise;
+use super::webhooks::PostedAs;
 
 /// The details of a message besides its text.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub struct Rare {
     pub media: Media,
     pub reactions: Reactions,
     /// The name and picture that a webhook chose for it.
-    pub guise: Option<Guise>,
+    pub guise: Option<PostedAs>,
     /// The channel that the message is about, for example a new thread.
     pub about: Option<ChannelId>,
 }

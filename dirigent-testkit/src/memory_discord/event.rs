@@ -196,9 +196,9 @@ pub enum Event {
 
 /// The accounts that may get an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Earshot {
+pub enum HeardBy {
     /// Accounts that see this channel.
-    Sight(ChannelId),
+    EventsSeen(ChannelId),
     /// Accounts that see this channel, and this account, which may no longer see it.
     SightAnd(ChannelId, UserId),
     /// Members of this guild.
@@ -295,10 +295,10 @@ impl Event {
     }
 
     /// Returns the accounts that may get it.
-    pub const fn earshot(&self) -> Earshot {
+    pub const fn earshot(&self) -> HeardBy {
         match self {
             Self::MessageCreated(message) | Self::MessageEdited(message) => {
-                Earshot::Sight(message.channel)
+                HeardBy::EventsSeen(message.channel)
             }
             Self::MessageDeleted { channel, .. }
             | Self::MessagesDeleted { channel, .. }
@@ -313,17 +313,17 @@ impl Event {
             | Self::ThreadMembersChanged { thread: channel, .. }
             | Self::ChannelCreated { channel, guild: None }
             | Self::ChannelChanged { channel, guild: None }
-            | Self::ChannelDeleted { channel, .. } => Earshot::Sight(*channel),
-            Self::MemberLeft { channel, user } => Earshot::SightAnd(*channel, *user),
+            | Self::ChannelDeleted { channel, .. } => HeardBy::EventsSeen(*channel),
+            Self::MemberLeft { channel, user } => HeardBy::SightAnd(*channel, *user),
             Self::ChannelCreated { guild: Some(guild), .. }
             | Self::ChannelChanged { guild: Some(guild), .. }
             | Self::GuildMemberAdded { guild, .. }
             | Self::GuildMemberChanged { guild, .. }
             | Self::RoleCreated { guild, .. }
             | Self::RoleChanged { guild, .. }
-            | Self::RoleDeleted { guild, .. } => Earshot::Guild(*guild),
-            Self::GuildMemberRemoved { guild, user } => Earshot::GuildAnd(*guild, *user),
-            Self::InteractionCreated { application, .. } => Earshot::Account(*application),
+            | Self::RoleDeleted { guild, .. } => HeardBy::Guild(*guild),
+            Self::GuildMemberRemoved { guild, user } => HeardBy::GuildAnd(*guild, *user),
+            Self::InteractionCreated { application, .. } => HeardBy::Account(*application),
         }
     }
 }

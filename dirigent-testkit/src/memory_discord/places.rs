@@ -9,7 +9,7 @@ use dirigent::ports::Timestamp;
 use dirigent::ports::{ApiError, ErrorKind, GuildId, Reader, WriteBar};
 use dirigent::{ChannelId, Clock, UserId};
 
-use super::event::Earshot;
+use super::event::HeardBy;
 use super::hash::IdMap;
 use super::permissions::Permissions;
 use super::role::{Role, RoleId};
@@ -240,16 +240,16 @@ impl Places {
     }
 
     /// Returns true if an account may get events with this audience.
-    pub fn hears(&self, earshot: Earshot, user: UserId) -> bool {
+    pub fn hears(&self, earshot: HeardBy, user: UserId) -> bool {
         let is_in = |guild| self.joined(guild, user).is_ok();
         match earshot {
-            Earshot::Sight(channel) => self.rights(channel, user).is_some(),
-            Earshot::SightAnd(channel, other) => {
+            HeardBy::EventsSeen(channel) => self.rights(channel, user).is_some(),
+            HeardBy::SightAnd(channel, other) => {
                 other == user || self.rights(channel, user).is_some()
             }
-            Earshot::Guild(guild) => is_in(guild),
-            Earshot::GuildAnd(guild, other) => other == user || is_in(guild),
-            Earshot::Account(account) => account == user,
+            HeardBy::Guild(guild) => is_in(guild),
+            HeardBy::GuildAnd(guild, other) => other == user || is_in(guild),
+            HeardBy::Account(account) => account == user,
         }
     }
 

@@ -6,7 +6,7 @@ use dirigent::{ChannelId, UserId};
 
 /// The name and picture of one message, if its webhook chose them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Guise {
+pub struct PostedAs {
     /// The name instead of the webhook's.
     pub name: Option<String>,
     /// The mark of a picture instead of the webhook's.

@@ -164,7 +164,7 @@ fn what_left_memory_is_read_again_once_for_all_agents() {
 /// WD2
 #[test]
 fn what_cannot_be_read_stays_for_the_next_turn() {
-    let handed = Handed { until: Some(MessageId::new(5)), ..Handed::new(ONE) };
+    let handed = ReadMark { until: Some(MessageId::new(5)), ..ReadMark::new(ONE) };
     let newest = Some(MessageId::new(20));
     let mut inbox = Inbox::restored(vec![handed], None, newest, [ONE].into_iter());
     inbox.remember(word(21));
@@ -256,7 +256,7 @@ fn a_new_agent_is_handed_what_was_said_of_late_and_what_no_agent_was_handed() {
 /// A process ended between the wake for these words and the first turn of an agent that had been absent until then.
 #[test]
 fn an_agent_that_was_never_met_is_handed_what_no_turn_has_taken() {
-    let behind = Handed { until: Some(MessageId::new(5)), ..Handed::new(AgentKey::new(0)) };
+    let behind = ReadMark { until: Some(MessageId::new(5)), ..ReadMark::new(AgentKey::new(0)) };
     let listed = [AgentKey::new(0), ONE].into_iter();
     let newest = Some(MessageId::new(9));
     let mut inbox = Inbox::restored(vec![behind], Some(span(6, 9)), newest, listed);
@@ -345,7 +345,7 @@ fn however_many_ranges_an_agent_is_owed_each_is_read_once() {
     for ranges in [5, 100, 256] {
         let owed: Vec<_> = (1..=ranges).map(|at| span(at * 10, at * 10 + 1)).collect();
         let until = Some(MessageId::new(10_000));
-        let handed = Handed { until, owed: owed.clone(), ..Handed::new(ONE) };
+        let handed = ReadMark { until, owed: owed.clone(), ..ReadMark::new(ONE) };
         let mut inbox = Inbox::restored(vec![handed], None, until, [ONE].into_iter());
         let mut read = Vec::new();
         while let Err(span) = inbox.hand_out(ONE, turn(1), None, WIDE, false) {

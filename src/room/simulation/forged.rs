@@ -5,8 +5,8 @@ use std::time::Duration;
 use dirigent_core::{AgentKey, Effect, Input, MessageId, PhaseKind, RunId, Timestamp, TurnId};
 
 use super::super::action::{Account, Action, ActionId, CallRequest, WakeRequest};
-use super::super::inbox::Brought;
-use super::super::voice::VoiceItem;
+use super::super::inbox::TurnMessages;
+use super::super::voice::PostItem;
 use super::books::{Books, OpenReply};
 use super::chat::MODERATOR;
 use super::world::World;
@@ -80,7 +80,7 @@ fn call() -> Action {
         run: RunId::new(1),
         attempt: 0,
         newest: None,
-        brought: Brought::default(),
+        brought: TurnMessages::default(),
         late: None,
         paused: false,
     })
@@ -92,7 +92,7 @@ fn wake() -> Action {
         turn: TurnId::new(1),
         attempt: 0,
         newest: None,
-        brought: Brought::default(),
+        brought: TurnMessages::default(),
         repeated: false,
         deferral: None,
     }))
@@ -225,7 +225,7 @@ fn a_reply_that_the_machine_waits_for_and_the_room_does_not_have_is_given_up() {
     let mut world = found.expect("a world in which a reply is delivered");
     if let Some(active) = &mut world.room.active {
         active.reply = None;
-        active.voice.withdraw(VoiceItem::Reply);
+        active.voice.withdraw(PostItem::Reply);
     }
     let turn = world.room.look().machine().view().turn();
     (0..200).for_each(|_| world.step_calmly());

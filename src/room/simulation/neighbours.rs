@@ -17,7 +17,7 @@ const ROOMS: u64 = 4;
 const BURST: u64 = 6;
 
 #[derive(Debug, Default)]
-pub(super) struct Neighbours {
+pub(super) struct OtherProcesses {
     /// What waits to be admitted.
     waiting: Vec<(Claim, Wait)>,
     /// What was admitted, when it ends, and how.
@@ -28,7 +28,7 @@ const fn asks_at(wait: Wait) -> Option<Timestamp> {
     if let Wait::Until(until) = wait { Some(until) } else { None }
 }
 
-impl Neighbours {
+impl OtherProcesses {
     pub(super) fn next_moment(&self) -> Option<Timestamp> {
         let asks = self.waiting.iter().filter_map(|(_, wait)| asks_at(*wait));
         asks.chain(self.under_way.iter().map(|(_, ends, _)| *ends)).min()

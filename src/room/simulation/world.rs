@@ -22,7 +22,7 @@ use super::chat::{Answers, CALLBACK, Chat, Facts, MODERATOR, ROOM, user_of};
 use super::dice::Dice;
 use super::flight::{Flight, What};
 use super::ledger::Ledger;
-use super::neighbours::Neighbours;
+use super::neighbours::OtherProcesses;
 use super::store::Store;
 use crate::admission::{Admission, Limits, Next};
 use crate::record::discussion::Discussion;
@@ -99,7 +99,7 @@ pub(super) struct World {
     pub(super) store: Store,
     pub(super) flights: Vec<Flight>,
     /// What other rooms ask of the same admission.
-    pub(super) neighbours: Neighbours,
+    pub(super) neighbours: OtherProcesses,
     pub(super) plans: Vec<(Timestamp, Plan)>,
     /// A gate call that was allowed and waits for the commit.
     pub(super) asking: Option<(Stamp, AgentKey, RunId)>,
@@ -189,7 +189,7 @@ impl World {
             chat: Chat::new(nonce_kept),
             store: Store::default(),
             flights: Vec::new(),
-            neighbours: Neighbours::default(),
+            neighbours: OtherProcesses::default(),
             plans: Vec::new(),
             asking: None,
             books: Books::default(),
@@ -419,7 +419,7 @@ impl World {
         self.asking = None;
         self.plans.retain(|(_, plan)| !matches!(plan, Plan::End { .. }));
         self.admission = new_admission(&self.fixed);
-        self.neighbours = Neighbours::default();
+        self.neighbours = OtherProcesses::default();
         self.books.killed();
         self.process += 1;
         self.fixed.up_since = Began::new(self.now);

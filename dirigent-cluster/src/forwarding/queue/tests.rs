@@ -263,7 +263,9 @@ fn what_is_told_here_waits_behind_what_is_not_taken() {
     assert!(queue.next_here(at(0), |_| false).is_empty(), "another process acts for it");
     let mut tell = |now, taken, is_refused| {
         let mut to_tell = queue.next_here(now, |_| true);
-        let Some(ToTell { channel, round, events }) = to_tell.pop() else { return Vec::new() };
+        let Some(EventsToSend { channel, round, events }) = to_tell.pop() else {
+            return Vec::new();
+        };
         assert!(queue.next_here(now, |_| true).is_empty(), "it is under way");
         let told = Told { channel, round, events: events.len(), taken, is_refused };
         queue.told_here(now, &told);
@@ -283,7 +285,7 @@ fn what_is_told_here_waits_behind_what_is_not_taken() {
 fn what_is_under_way_here_goes_to_another_process_that_takes_the_channel_over() {
     let mut queue = named(&["x"]);
     queue.push(at(0), None, event(1, 1));
-    let ToTell { channel, round, .. } = queue.next_here(at(0), |_| true).pop().unwrap();
+    let EventsToSend { channel, round, .. } = queue.next_here(at(0), |_| true).pop().unwrap();
     queue.look_up(at(0), |_| Some(host("x")));
     queue.told_here(at(0), &Told { channel, round, events: 1, taken: 1, is_refused: false });
     let (_, _, numbers) = next(&mut queue, at(0)).unwrap();
@@ -320,7 +322,7 @@ fn a_channel_with_much_to_tell_does_not_keep_others_waiting() {
 /// One answer that is still to come.
 enum Open {
     Carried(Batch),
-    Here(ToTell),
+    Here(EventsToSend),
 }
 
 /// Whatever happens, an event goes only after those before it were taken, or behind them; and in the end each was taken.
@@ -402,7 +404,7 @@ fn answer(queue: &mut Queue, now: Timestamp, open: Open, fate: u64, taken: &mut 
         *taken = (*taken).max(event.map_or(0, |event| number(event) + 1));
     };
     match (open, fate) {
-        (Open::Here(ToTell { channel, round, events }), fate) => {
+        (Open::Here(EventsToSend { channel, round, events }), fate) => {
             let count = if fate == 2 { events.len() } else { events.len() / 2 };
             take(channel, events.get(..count).and_then(<[_]>::last));
             let is_refused = fate == 1;

@@ -382,7 +382,7 @@ mod tests {
     fn show(discord: &MemoryDiscord, stage: &SeededGuild, message: dirigent::MessageId) {
         use dirigent_testkit::memory_discord::attachment::Attachment;
         use dirigent_testkit::memory_discord::marking;
-        use dirigent_testkit::memory_discord::webhooks::{Guise, Webhook};
+        use dirigent_testkit::memory_discord::webhooks::{PostedAs, Webhook};
 
         let mut world = discord.world();
         world.edit(stage.channel, message, |_, details| {
@@ -395,7 +395,7 @@ mod tests {
                 content_type: "application/octet-stream".to_owned(),
                 bytes: [0_u8, 159, 255][..].into(),
             });
-            rare.guise = Some(Guise { name: Some("crier".to_owned()), avatar: None });
+            rare.guise = Some(PostedAs { name: Some("crier".to_owned()), avatar: None });
         });
         marking::pin(&mut world, (stage.channel, message), stage.person);
         let webhook = Webhook {

@@ -8,7 +8,7 @@ use dirigent::UserId;
 use dirigent_testkit::memory_discord::Emoji;
 use dirigent_testkit::memory_discord::attachment::Attachment;
 use dirigent_testkit::memory_discord::details::{Media, Rare};
-use dirigent_testkit::memory_discord::webhooks::Guise;
+use dirigent_testkit::memory_discord::webhooks::PostedAs;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub(super) struct SavedShown {
     embeds: Vec<Value>,
     files: Vec<SavedFile>,
     reactions: Vec<SavedReaction>,
-    guise: Option<SavedGuise>,
+    guise: Option<SavedPostedAs>,
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ struct SavedReaction {
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct SavedGuise {
+struct SavedPostedAs {
     name: Option<String>,
     avatar: Option<String>,
 }
@@ -76,7 +76,7 @@ impl SavedShown {
             embeds: rare.media.embeds.clone(),
             files: files.collect(),
             reactions: reactions.collect(),
-            guise: guise.map(|Guise { name, avatar }| SavedGuise { name, avatar }),
+            guise: guise.map(|PostedAs { name, avatar }| SavedPostedAs { name, avatar }),
         };
         (shown != Self::default()).then_some(shown)
     }
@@ -99,6 +99,6 @@ impl SavedShown {
                 rare.reactions.add(&emoji, UserId::new(user));
             }
         }
-        rare.guise = self.guise.map(|SavedGuise { name, avatar }| Guise { name, avatar });
+        rare.guise = self.guise.map(|SavedPostedAs { name, avatar }| PostedAs { name, avatar });
     }
 }
