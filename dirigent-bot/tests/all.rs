@@ -10,6 +10,7 @@ mod init;
 #[expect(clippy::indexing_slicing, reason = "tests")]
 mod kinds;
 mod mcp;
+mod real_delegation;
 #[expect(
     clippy::expect_used,
     clippy::indexing_slicing,

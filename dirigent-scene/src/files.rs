@@ -79,19 +79,75 @@ pub(crate) fn create_folder(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(failed(FileAction::Create, path))
 }
 
-/// Replaces a whole file. The new content is written to a file beside it, which then takes its name. That file always
-/// has the same name, so if a kill leaves one behind, the next writer reuses it.
-pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), FileError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    replace_over(&folder_of(path).join(format!(".scene-{name}.part")), path, content)
+/// Writes a whole file that the scene's log can be made into again, for example the transcript. The content is synced before it
+/// has a name, and gets the file's own name, so a kill leaves no other file behind. If a kill comes between the removal of the old
+/// file and that, there is none until the scene is resumed.
+pub(crate) fn renew(path: &Path, content: &[u8]) -> Result<(), FileError> {
+    match unnamed(path, content)? {
+        Some(file) if link(&file, path).is_ok() => {
+            step();
+            sync_folder(folder_of(path)).map_err(failed(FileAction::Write, path))
+        }
+        _ => replace(path, content),
+    }
 }
 
-/// Replaces a file by means of this temporary one beside it.
-pub(crate) fn replace_over(part: &Path, path: &Path, content: &[u8]) -> Result<(), FileError> {
-    write_part(part, path, content)?;
-    install(part, path).inspect_err(|_| {
-        let _ = fs::remove_file(part);
+/// Replaces a whole file that nothing else has the content of: there is the old one or the new one at any moment. The new content
+/// has a name beside it until it takes the file's, always the same, so that the next writer reuses it if a kill comes then.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), FileError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let part = folder_of(path).join(format!(".scene-{name}.part"));
+    match unnamed(path, content)? {
+        Some(file) if link(&file, &part).is_ok() => {}
+        _ => write_part(&part, path, content)?,
+    }
+    install(&part, path).inspect_err(|_| {
+        let _ = fs::remove_file(&part);
     })
+}
+
+/// Writes a file without a name, synced, with the permissions of the file that it is for; `None` where the system has no such files.
+#[cfg(target_os = "linux")]
+fn unnamed(path: &Path, content: &[u8]) -> Result<Option<File>, FileError> {
+    use rustix::fs::{Mode, OFlags};
+    step();
+    let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
+    let Ok(file) = rustix::fs::open(folder_of(path), flags, Mode::from_raw_mode(0o666)) else {
+        return Ok(None);
+    };
+    let mut file = File::from(file);
+    fill(&mut file, path, content).map_err(failed(FileAction::Write, path))?;
+    Ok(Some(file))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unnamed(_: &Path, _: &[u8]) -> Result<Option<File>, FileError> {
+    Ok(None)
+}
+
+/// Gives a file without a name this one. A file that has it is removed.
+#[cfg(target_os = "linux")]
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    use std::os::fd::AsRawFd as _;
+
+    use rustix::fs::{AtFlags, CWD};
+    let nameless = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let link = || rustix::fs::linkat(CWD, &*nameless, CWD, path, AtFlags::SYMLINK_FOLLOW);
+    step();
+    match link() {
+        Err(rustix::io::Errno::EXIST) => {
+            step();
+            fs::remove_file(path)?;
+            step();
+            Ok(link()?)
+        }
+        linked => Ok(linked?),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link(_: &File, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Returns the folder of a file.
@@ -104,17 +160,21 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 fn write_part(part: &Path, path: &Path, content: &[u8]) -> Result<(), FileError> {
     let write = || {
         step();
-        let mut file = File::create(part)?;
-        if let Ok(metadata) = fs::metadata(path) {
-            file.set_permissions(metadata.permissions())?;
-        }
-        write_all(&mut file, content)?;
-        file.sync_all()
+        fill(&mut File::create(part)?, path, content)
     };
     write().map_err(|error| {
         let _ = fs::remove_file(part);
         failed(FileAction::Write, path)(error)
     })
+}
+
+/// Writes the content of a new file, with the permissions of the file at this path if there is one.
+fn fill(file: &mut File, path: &Path, content: &[u8]) -> io::Result<()> {
+    if let Ok(metadata) = fs::metadata(path) {
+        file.set_permissions(metadata.permissions())?;
+    }
+    write_all(file, content)?;
+    file.sync_all()
 }
 
 /// Renames a temporary file to its final name. If that fails, both files are unchanged.
@@ -145,7 +205,7 @@ pub(crate) fn is_there(path: &Path) -> Result<bool, FileError> {
     path.try_exists().map_err(failed(FileAction::Read, path))
 }
 
-fn write_all(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_all(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     if cfg!(test) {
         // A kill may come between the pages of one write.
         let (first, rest) = bytes.split_at(bytes.len() / 2);
@@ -158,13 +218,13 @@ fn write_all(file: &mut File, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Called before every change on disk, so that the tests of kills can end the scene here.
-fn step() {
+pub(crate) fn step() {
     #[cfg(test)]
     crate::kills::step();
 }
 
 /// Syncs the names in a folder to disk, if the system supports it.
-fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 

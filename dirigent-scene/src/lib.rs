@@ -70,6 +70,7 @@ mod choices;
 mod cue;
 mod director;
 mod ending;
+mod entries;
 mod event;
 mod files;
 mod human;

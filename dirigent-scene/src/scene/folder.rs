@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::choices::Choices;
 use crate::files::{
-    Appender, FileAction, FileError, create_folder, failed, folder_of, read_if_there, replace,
+    Appender, FileAction, FileError, create_folder, failed, folder_of, read_if_there, renew,
+    replace,
 };
 use crate::slug::Slug;
 
@@ -118,25 +119,24 @@ impl SceneFolder {
             notes.push(b'\n');
         }
         notes.extend_from_slice(rest);
-        replace(&path, &notes)
+        // What stood there before is nowhere else.
+        if rest.is_empty() { renew(&path, &notes) } else { replace(&path, &notes) }
     }
 }
 
 /// Appends a section to a file. The old content stays unchanged.
 pub(crate) fn append_section(path: &Path, section: &str) -> Result<(), FileError> {
-    let mut content = read_if_there(path)?.unwrap_or_default();
-    let length = content.len();
-    add_section(&mut content, section);
+    let content = read_if_there(path)?.unwrap_or_default();
     create_folder(folder_of(path))?;
-    let mut file = Appender::cut_at(path.to_owned(), length as u64)?;
-    file.append(content.get(length..).unwrap_or_default())
+    let mut file = Appender::cut_at(path.to_owned(), content.len() as u64)?;
+    file.append(format!("{}{section}", between(&content)).as_bytes())
 }
 
-/// Adds a section at the end, after a blank line.
-pub(super) fn add_section(content: &mut Vec<u8>, section: &str) {
-    if !content.is_empty() {
-        let newlines = content.iter().rev().take_while(|byte| **byte == b'\n').count();
-        content.extend(std::iter::repeat_n(b'\n', 2_usize.saturating_sub(newlines)));
+/// Returns what makes a blank line between this content and a section behind it.
+pub(super) fn between(content: &[u8]) -> &'static str {
+    match content {
+        [] | [.., b'\n', b'\n'] => "",
+        [b'\n'] | [.., b'\n'] => "\n",
+        _ => "\n\n",
     }
-    content.extend_from_slice(section.as_bytes());
 }

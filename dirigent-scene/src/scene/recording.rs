@@ -10,14 +10,15 @@ use dirigent_core::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::director::Direction;
+use crate::entries::JournalFile;
 use crate::event::{EventKind, SceneEvent};
 use crate::files::{
-    Appender, FileError, create_folder, folder_of, is_there, lock, read_if_there, remove, replace,
-    replace_over,
+    Appender, FileError, create_folder, folder_of, is_there, lock, read_if_there, remove, renew,
+    replace,
 };
 use crate::log::{LogError, SceneLog};
 use crate::machine::replay::{HostAnswers, JournalEntry};
-use crate::scene::folder::{SceneFolder, add_section};
+use crate::scene::folder::{SceneFolder, between};
 use crate::slug::Slug;
 use crate::transcript::Transcript;
 
@@ -68,7 +69,7 @@ impl Growing {
             return file.append(lines.as_bytes());
         }
         let text = self.transcript.render_running(events);
-        replace(path, text.as_bytes())?;
+        renew(path, text.as_bytes())?;
         self.file = Some(Appender::cut_at(path.to_owned(), text.len() as u64)?);
         self.is_old = false;
         Ok(())
@@ -125,7 +126,7 @@ impl Recording {
         write_line(&Answer::Scene { version: VERSION, started_ms }, &mut first);
         let begin = || {
             // From here on the scene can be resumed.
-            replace(&folder.host_answers(), &first)?;
+            renew(&folder.host_answers(), &first)?;
             let answers = Appender::cut_at(folder.host_answers(), first.len() as u64)?;
             Ok(Self {
                 folder: folder.clone(),
@@ -178,7 +179,9 @@ impl Recording {
         let whole = read_if_there(&folder.running_events())?.unwrap_or_default();
         // The lines begin the file if this program wrote it. Otherwise they are written anew.
         if !whole.starts_with(&lines) {
-            replace(&folder.running_events(), &lines)?;
+            // If there are none, `events.json` has them.
+            let write = if whole.is_empty() { renew } else { replace };
+            write(&folder.running_events(), &lines)?;
         }
         let log = Appender::cut_at(folder.running_events(), lines.len() as u64)?;
         lines.clear();
@@ -218,28 +221,34 @@ impl Recording {
             Some(JournalEntry::Begun(length)) => Some(*length),
             None => None,
         };
-        // If a journal is a link, keep it one.
-        let journal = fs::canonicalize(journal).unwrap_or_else(|_| journal.to_owned());
-        let folder = folder_of(&journal);
-        create_folder(folder)?;
+        // Scenes whose journals are links to one file lock the same folder.
+        let path = fs::canonicalize(journal).unwrap_or_else(|_| journal.to_owned());
+        create_folder(folder_of(&path))?;
         // Another scene may write to this journal at the same time.
-        let lock = lock(folder);
-        let mut content = read_if_there(&journal)?.unwrap_or_default();
-        let end = begun.and_then(|length| usize::try_from(length).ok());
-        let until = end.and_then(|end| content.get(..end)).unwrap_or_default();
-        if !until.ends_with(section.as_bytes()) {
-            add_section(&mut content, section);
-            let length = content.len() as u64;
+        let _lock = lock(folder_of(&path));
+        let id = entry_id(&self.folder, slug);
+        let mut journal = JournalFile::open(&path)?;
+        let is_written = begun.is_some_and(|length| {
+            let end = usize::try_from(length).ok();
+            let until = end.and_then(|end| journal.content.get(..end)).unwrap_or_default();
+            journal.has(&id).unwrap_or_else(|| until.ends_with(section.as_bytes()))
+        });
+        if !is_written {
+            if let (None, Some(end)) = (journal.has(&id), begun) {
+                journal.cut(section, end)?;
+            }
+            let mut text = between(&journal.content).to_owned();
+            text.push_str(section);
+            // The file says it before the scene does, so that what the scene knows of can be looked up there.
+            journal.begin(&id, &text);
+            let length = (journal.content.len() + text.len()) as u64;
             self.note(&Answer::Entering { slug: slug.clone(), length })?;
             self.entries.insert(slug.clone(), JournalEntry::Begun(length));
-            match lock {
-                Some(_) => replace(&journal, &content)?,
-                // Two scenes that write at once must not share the temporary file.
-                None => replace_over(&folder.join(part_of(&self.folder)), &journal, &content)?,
-            }
+            journal.append(&text)?;
         }
         self.note(&Answer::Entered { slug: slug.clone() })?;
         self.entries.insert(slug.clone(), JournalEntry::Written);
+        journal.end();
         Ok(())
     }
 
@@ -283,13 +292,13 @@ impl Recording {
             array.pop();
         }
         array.extend_from_slice(b"\n]\n");
-        replace(&self.folder.events(), &array)
+        renew(&self.folder.events(), &array)
     }
 
     /// Makes the transcript final.
     pub(super) fn write_transcript(&self) -> Result<(), FileError> {
         let text = self.transcript.transcript.render(&self.events);
-        replace(&self.folder.transcript(), text.as_bytes())
+        renew(&self.folder.transcript(), text.as_bytes())
     }
 
     /// Removes the files that only a running scene needs, because the final ones are written.
@@ -305,12 +314,12 @@ fn write_line(value: &impl Serialize, lines: &mut Vec<u8>) {
     lines.push(b'\n');
 }
 
-/// Returns the name of a temporary file beside a journal that no other scene uses.
-fn part_of(folder: &SceneFolder) -> String {
+/// Returns a name for a character's entry that no other scene has.
+fn entry_id(folder: &SceneFolder, slug: &Slug) -> String {
     let path = fs::canonicalize(folder.path()).unwrap_or_else(|_| folder.path().to_owned());
     let mut hasher = DefaultHasher::new();
-    path.hash(&mut hasher);
-    format!(".scene-{:016x}.part", hasher.finish())
+    (path, slug.as_str()).hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }
 
 /// Reads the complete lines. Returns `None` unless the first line has this version.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::actor::{ActorError, Output, Restored};
 use crate::cue::Cue;
-use crate::files::{FileError, replace};
+use crate::files::{FileError, renew};
 use crate::judge::{JudgeError, Judgement, SpokenLine};
 use crate::machine::{AbortCause, CastPlace, Machine, SceneEffect, SceneInput};
 use crate::picture::Picture;
@@ -324,7 +324,7 @@ impl Run {
         recording.write_transcript()?;
         if scene.draws_picture {
             let picture = Picture::new(&scene.transcript.title, &scene.plan.roles);
-            replace(&scene.folder.picture(), picture.render(recording.events()).as_bytes())?;
+            renew(&scene.folder.picture(), picture.render(recording.events()).as_bytes())?;
         }
         recording.end()?;
         Ok(report)
