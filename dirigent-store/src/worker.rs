@@ -124,11 +124,11 @@ impl<J> Drop for Worker<J> {
 }
 
 pub(crate) struct Jobs<J> {
-    state: Mutex<State<J>>,
+    state: Mutex<WorkerState<J>>,
     changed: Condvar,
 }
 
-struct State<J> {
+struct WorkerState<J> {
     inbox: Inbox<J>,
     /// True once no more jobs are accepted, because the store was closed.
     is_closed: bool,
@@ -138,13 +138,13 @@ struct State<J> {
 
 impl<J> Default for Jobs<J> {
     fn default() -> Self {
-        let state = State { inbox: Inbox::default(), is_closed: false, is_over: false };
+        let state = WorkerState { inbox: Inbox::default(), is_closed: false, is_over: false };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 }
 
 impl<J> Jobs<J> {
-    fn lock(&self) -> MutexGuard<'_, State<J>> {
+    fn lock(&self) -> MutexGuard<'_, WorkerState<J>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

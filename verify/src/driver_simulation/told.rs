@@ -1,6 +1,6 @@
 //! What those are told who ask why nobody speaks: it is what the gate says, and what is named comes true.
 
-use dirigent::operate::{Explanation, Reason, Status};
+use dirigent::operate::{Cause, Explanation, Reason, Status};
 use dirigent::ports::Timestamp;
 use dirigent::snapshot::Pause;
 use dirigent::{AgentId, ChannelId, Clock, Denial, Dirigent};
@@ -35,11 +35,17 @@ struct Seen {
     is_chat_away: bool,
     /// When the agent is called once more.
     starts_by: Option<Deadline>,
+    /// The newest change, if the store tells it. In world 20261487 a late list began a cycle in which no agent had anything new, and
+    /// the next list was read within the same millisecond: the room looked as before, and had gone on.
+    newest: Option<(Timestamp, Cause)>,
 }
 
 impl Seen {
     fn of(stage: &mut Stage, room: ChannelId) -> Option<Self> {
         let status: Status = stage.status_of(room)?;
+        let history = stage
+            .try_call(move |dirigent| async move { dirigent.channel(room).history().await.ok() });
+        let newest = history.flatten().and_then(|history| history.last().cloned());
         let is_start = |deadline: &Deadline| deadline.reason == DeadlineReason::Start;
         Some(Self {
             turn: status.turn,
@@ -48,6 +54,7 @@ impl Seen {
             rest: status.rest,
             is_chat_away: status.chat_away_since.is_some(),
             starts_by: status.deadline.filter(is_start),
+            newest: newest.map(|newest| (newest.transition.at, newest.transition.cause)),
         })
     }
 }
