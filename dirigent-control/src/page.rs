@@ -22,6 +22,7 @@ mod drawn;
 mod extract;
 mod figures;
 mod gather;
+mod heard_peers;
 mod kept;
 mod live;
 mod look;
@@ -53,7 +54,7 @@ mod since;
 mod slave;
 mod visitor;
 
-pub use auth::VisitorRole;
+pub use auth::{EndedSession, VisitorRole};
 pub use control::{Control, ControlBuildError, ControlBuilder};
 pub use figures::{Figure, Figures};
 pub use look::{
@@ -67,5 +68,4 @@ pub use peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
 pub use ports::{Check, EgoFile, OrderStore, PlayWhatIf, ReadRecording, RecordingFile, ScanReport};
 pub use post_text::PostText;
 pub use problem::Problem;
-pub use sign_outs::EndedSession;
 pub use slave::on_slave;

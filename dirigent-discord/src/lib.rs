@@ -94,6 +94,7 @@
 mod account;
 mod audience;
 mod ban_guard;
+mod build_error;
 mod builder;
 mod chat;
 mod diagnose;
@@ -120,7 +121,8 @@ mod wire;
 
 pub use account::DiscordAccount;
 pub use ban_guard::BanGuard;
-pub use builder::{AccountBuildError, AccountBuilder};
+pub use build_error::AccountBuildError;
+pub use builder::AccountBuilder;
 pub use feed::{Feed, FeedBuilder, FeedWork, ShardFeed};
 pub use message::chat_message;
 pub use persona::{Persona, PersonaAccount, PersonaError};

@@ -89,6 +89,17 @@ impl SessionId {
     }
 }
 
+/// A session that a visitor ended before it expired. It does not contain the cookie.
+///
+/// ```
+/// let ended: dirigent_control::EndedSession = serde_json::from_str(r#"{"expires":1800000000000,"account":7}"#)?;
+/// assert_eq!(ended, ended.clone());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EndedSession(pub(crate) SessionId);
+
 struct Account {
     role: VisitorRole,
     /// The name of the account, for people.

@@ -21,6 +21,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::page::auth::Auth;
 use crate::page::drawn::Drawn;
 use crate::page::figures::Figures;
+use crate::page::heard_peers::HeardPeers;
 use crate::page::kept::KeptPages;
 use crate::page::made_once::MadeOnce;
 use crate::page::memory_recorder::MemoryRecorder;
@@ -31,7 +32,6 @@ use crate::page::peers::{PageAnswer, PageQuestion, Peers};
 use crate::page::places::PlacesCache;
 use crate::page::ports::{Check, EgoFile, OrderStore, PlayWhatIf, ReadRecording};
 use crate::page::shared::{PageContext, ReadAddress};
-use crate::page::sign_outs::HeardPeers;
 use crate::page::since::SinceCache;
 
 /// The shortest token, in characters. A shorter one could be guessed.

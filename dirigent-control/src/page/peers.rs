@@ -8,10 +8,10 @@ use dirigent::{AgentId, ChannelId};
 use serde::{Deserialize, Serialize};
 
 use crate::drawing::WhatIfAsked;
+use crate::page::auth::EndedSession;
 use crate::page::look::{AgentChannel, ChannelLook, Row};
 use crate::page::post_text::PostText;
 use crate::page::problem::Problem;
-use crate::page::sign_outs::EndedSession;
 
 /// The longest wait for another process.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(2);

@@ -14,6 +14,7 @@ use crate::page::across::AllRows;
 use crate::page::auth::Auth;
 use crate::page::drawn::Drawn;
 use crate::page::figures::Figures;
+use crate::page::heard_peers::HeardPeers;
 use crate::page::kept::KeptPages;
 use crate::page::made_once::MadeOnce;
 use crate::page::memory_recorder::MemoryRecorder;
@@ -22,7 +23,6 @@ use crate::page::peer_rows::PeerRows;
 use crate::page::peers::Peers;
 use crate::page::places::PlacesCache;
 use crate::page::ports::{Check, EgoFile, PlayWhatIf, ReadRecording};
-use crate::page::sign_outs::HeardPeers;
 use crate::page::since::SinceCache;
 
 /// Reads a visitor's address from a request.

@@ -12,10 +12,9 @@ use serde::Deserialize;
 
 use crate::page::access::{refuse, sessions};
 use crate::page::assets::{sign_in_style, source_of};
-use crate::page::auth::{Credential, Judgement, SESSION_SECONDS};
+use crate::page::auth::{Credential, EndedSession, Judgement, SESSION_SECONDS};
 use crate::page::pages::drawn;
 use crate::page::shared::PageContext;
-use crate::page::sign_outs::EndedSession;
 use crate::page::visitor::Way;
 
 pub(crate) fn routes() -> Router<Arc<PageContext>> {

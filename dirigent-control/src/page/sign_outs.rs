@@ -4,50 +4,14 @@
 //! A sign-out is told to the other processes at once. Before a process judges a session, it asks the others for the
 //! sign-outs that it may have missed: while it was not reached, or before it started.
 
-use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
 
-use dirigent::ports::Timestamp;
 use futures_util::future::join_all;
-use serde::{Deserialize, Serialize};
-use tokio::sync::Mutex;
 
-use crate::page::auth::SessionId;
+use crate::page::auth::EndedSession;
+use crate::page::heard_peers::Heard;
 use crate::page::peers::{PageAnswer, PageQuestion, Peers};
 use crate::page::shared::PageContext;
-
-/// The time for which an answer of another process counts.
-const FRESH_FOR: Duration = Duration::from_secs(1);
-/// The pause before a process that did not answer is asked again.
-const SILENT_FOR: Duration = Duration::from_secs(3);
-
-/// A session that a visitor ended before it expired. It does not contain the cookie.
-///
-/// ```
-/// let ended: dirigent_control::EndedSession = serde_json::from_str(r#"{"expires":1800000000000,"account":7}"#)?;
-/// assert_eq!(ended, ended.clone());
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct EndedSession(pub(crate) SessionId);
-
-/// The other processes, as they were last asked for their sign-outs.
-#[derive(Default)]
-pub(crate) struct HeardPeers(Mutex<HashMap<String, Heard>>);
-
-#[derive(Clone, Copy)]
-struct Heard {
-    at: Timestamp,
-    has_answered: bool,
-}
-
-impl Heard {
-    fn is_fresh(self, now: Timestamp) -> bool {
-        now.since(self.at) < if self.has_answered { FRESH_FOR } else { SILENT_FOR }
-    }
-}
 
 impl PageContext {
     /// Ends sessions in all processes. Returns the processes that did not answer.
