@@ -23,7 +23,8 @@ pub(crate) async fn run(path: &Path) -> Result {
     let mut bot = Box::pin(Bot::new(config, &text, stored, &|_| None)).await?;
     bot.start(&text).await?;
     for (what, address) in &bot.listening {
-        tracing::info!("the {what} is at http://{address}");
+        let path = if *what == "page" { "/dirigent" } else { "" };
+        tracing::info!("the {what} is at http://{address}{path}");
     }
     tokio::spawn(give_modes(bot.dirigent.clone(), bot.config.channels.clone()));
     let mut end = std::pin::pin!(interrupted());

@@ -153,7 +153,7 @@ async fn two_processes_share_the_channels_and_the_other_goes_on_after_a_kill() {
 
     let first = fleet.start("bot-1", &["run"]);
     let front = first.after("the front is at http://").await;
-    let page = first.after("the page is at http://").await;
+    let page = first.after("the page is at http://").await.replace("/dirigent", "");
     first.says("its mode is chat").await;
     let second = fleet.start("bot-2", &["run"]);
     second.says("its mode is chat").await;

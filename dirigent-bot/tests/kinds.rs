@@ -160,7 +160,7 @@ async fn an_agent_of_every_kind_stands_in_one_file_and_each_speaks_in_turn() {
     command.env("POET_OF_THIS_TEST", stage.server.token(poet));
     let program = Program::start(command);
     let front = program.after("the front is at http://").await;
-    let page = program.after("the page is at http://").await;
+    let page = program.after("the page is at http://").await.replace("/dirigent", "");
     program.says("take turns here.").await;
 
     stage.discord.say(stage.channel, stage.person, "Should we build it?");

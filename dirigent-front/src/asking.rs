@@ -20,7 +20,7 @@ use crate::parts::FrontParts;
 use crate::problem::Problem;
 use crate::seats::Taken;
 
-/// The longest wait until the end of a run in a seat is stored.
+/// The longest wait until the turn of a seat, or the end of its run, is stored.
 const STORED_WITHIN: Duration = Duration::from_secs(5);
 /// The longest name of a run, in bytes.
 const RUN_MAX: usize = 200;
@@ -168,6 +168,9 @@ pub(crate) async fn begin(
         return Err(Problem::not_here());
     };
     if front.seats.has(&run.agent) {
+        if let Some(begun) = begin_once_called(&front, &run).await {
+            return Ok(Json(begun));
+        }
         let reason = front.explained(run.agent, run.channel).await?.text;
         return Ok(Json(Begun { reason, ..Begun::default() }));
     }
@@ -219,6 +222,26 @@ pub(crate) fn begin_in_seat(front: &FrontParts, run: &Run) -> Option<Begun> {
         briefing: Some(turn.briefing()),
         missed: Some(missed(&turn, turn.missed().iter().cloned())),
     })
+}
+
+/// Begins the turn of an agent in a seat that has the floor, but was not called yet. The stream tells of a turn when it is
+/// given, and the seat is called only once the turn is stored: a program that asked in between was refused, and the
+/// channel stood still until its deadline.
+async fn begin_once_called(front: &FrontParts, run: &Run) -> Option<Begun> {
+    let (mut news, until) = (front.seats.news(), front.clock.now() + STORED_WITHIN);
+    loop {
+        if let Some(begun) = begin_in_seat(front, run) {
+            return Some(begun);
+        }
+        let floor = front.dirigent.channel(run.channel).floor();
+        if floor.is_none_or(|(agent, _)| agent != run.agent) {
+            return None;
+        }
+        tokio::select! {
+            changed = news.changed() => changed.ok()?,
+            () = front.clock.sleep_until(until) => return None,
+        }
+    }
 }
 
 /// Reports the end of a run. If the answer is lost, report it again: it counts once. Post the words only if the end was

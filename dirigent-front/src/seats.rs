@@ -80,7 +80,6 @@ impl Seats {
     }
 
     /// Returns a receiver that changes when a turn comes.
-    #[cfg(feature = "mcp")]
     pub(crate) fn news(&self) -> watch::Receiver<()> {
         self.desk().news.subscribe()
     }

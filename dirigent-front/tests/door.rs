@@ -101,6 +101,10 @@ async fn the_document_has_every_request() {
     let stage = FrontStage::open().await;
     let (_, document) = stage.get("/v1/openapi.json", ASKER).await;
     let paths = document["paths"].as_object().unwrap();
+    for path in ["/state", "/turns", "/why"] {
+        let parameters = paths[path]["get"]["parameters"].as_array().unwrap();
+        assert!(parameters.iter().all(|it| it["in"] == "query"), "{path}: {parameters:?}");
+    }
     let paths: Vec<_> = paths.keys().map(String::as_str).collect();
     let all = [
         "/begin",

@@ -1,7 +1,16 @@
 //! An agent without a bot: Dirigent posts what it says.
 
+use std::sync::Arc;
+
+use dirigent::ports::ApiError;
+use dirigent::snapshot::AgentKey;
+use dirigent::store::{
+    ChannelStore, Commit, CommitError, LoadError, MemoryChannels, Revision, StoredChannel,
+};
+use dirigent::{AgentId, ChannelId, Settings, async_trait};
 use http::StatusCode;
 use serde_json::json;
+use tokio::sync::watch;
 
 use crate::stage::{ASKER, FrontStage, SITTER};
 
@@ -73,4 +82,59 @@ async fn each_kind_of_agent_is_sent_to_its_own_request() {
     let (status, problem) = stage.post("/v1/end", SITTER, &end).await;
     assert_eq!(status, StatusCode::CONFLICT);
     assert!(problem["detail"].as_str().unwrap().contains("/v1/say"), "{problem}");
+}
+
+/// A store that commits only while its gate is open.
+struct Gated(MemoryChannels, watch::Receiver<bool>);
+
+#[async_trait]
+impl ChannelStore for Gated {
+    async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
+        self.0.channels().await
+    }
+
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
+        self.0.load(channel).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
+        let mut gate = self.1.clone();
+        gate.wait_for(|is_open| *is_open).await.unwrap();
+        self.0.commit(commit).await
+    }
+
+    async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
+        self.0.agents().await
+    }
+
+    async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
+        self.0.add_agent(agent).await
+    }
+}
+
+/// A newcomer's program asked as soon as the stream told it of its turn: 8 of 35 times it was refused, because the turn was not stored
+/// yet, and the channel stood still.
+#[tokio::test]
+async fn it_may_begin_as_soon_as_it_has_the_floor_however_slow_the_store_is() {
+    let (gate, opened) = watch::channel(true);
+    let store = Arc::new(Gated(MemoryChannels::default(), opened));
+    let stage = FrontStage::open_with(Settings::default(), |library| library.channels(store)).await;
+    stage.say("Who tests it?");
+    stage.turn_of("asker").await;
+    stage.ask("begin", ("asker", ASKER), json!({ "run": "0" })).await;
+    gate.send_replace(false);
+    let passes = stage.ask("end", ("asker", ASKER), json!({ "run": "0", "outcome": "pass" }));
+    let begins = async {
+        let floor = || stage.dirigent.channel(stage.channel).floor();
+        while floor().is_none_or(|(agent, _)| agent.as_str() != "sitter") {
+            tokio::task::yield_now().await;
+        }
+        let opens = async {
+            tokio::task::yield_now().await;
+            gate.send_replace(true);
+        };
+        tokio::join!(stage.ask("begin", ME, json!({ "run": "1" })), opens).0
+    };
+    let (_, begun) = tokio::join!(passes, begins);
+    assert_eq!(begun["allowed"], true, "{begun}");
 }
