@@ -1,4 +1,4 @@
-//! Many worlds of the driver: CI takes 1,000. One that fails goes into `tests/driver_seeds.txt`.
+//! Many worlds of the driver: CI takes 300 more, from a number of its commit. One that fails goes into `tests/driver_seeds.txt`.
 
 use dirigent_testkit::worlds::Worlds;
 use dirigent_verify::driver_simulation::{DriverWorld, Tally};
